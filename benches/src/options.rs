@@ -1,0 +1,96 @@
+//! What to run and how long, by the command line.
+
+use std::time::Duration;
+
+/// What the command line asks for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How long to run.
+    pub effort: Effort,
+    /// Words of which a case must have one in its name; all cases if there are
+    /// none.
+    words: Vec<String>,
+}
+
+impl Options {
+    /// Reads the process's arguments: `--quick`, the `--bench` that `cargo bench`
+    /// passes and `cargo test` does not, and words that select cases.
+    pub fn from_args() -> Self {
+        Self::from_iter(std::env::args().skip(1))
+    }
+
+    fn from_iter(args: impl Iterator<Item = String>) -> Self {
+        let (flags, words): (Vec<_>, Vec<_>) = args.partition(|arg| arg.starts_with('-'));
+        let has = |name: &str| flags.iter().any(|flag| flag == name);
+        let effort = match (has("--quick"), has("--bench")) {
+            (true, _) => Effort::Quick,
+            (false, true) => Effort::Full,
+            (false, false) => Effort::Smoke,
+        };
+        Self { effort, words }
+    }
+
+    /// Returns whether the case of this name is to run.
+    pub fn selects(&self, case: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| case.contains(word))
+    }
+}
+
+/// What the caller has time for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// `cargo bench`: figures to quote.
+    Full,
+    /// `cargo bench … -- --quick`: figures for a first look.
+    Quick,
+    /// `cargo test --benches`: every case once, to see that it works.
+    Smoke,
+}
+
+impl Effort {
+    /// Returns this effort's share of what a full run does: rounds, items.
+    ///
+    /// ```
+    /// use benches::options::Effort;
+    /// assert_eq!(Effort::Full.of(300), 300);
+    /// assert_eq!(Effort::Smoke.of(300), 1);
+    /// ```
+    pub fn of(self, full: usize) -> usize {
+        match self {
+            Effort::Full => full,
+            Effort::Quick => full.div_ceil(15),
+            Effort::Smoke => 1,
+        }
+    }
+
+    /// Returns how long one sample takes, if a full run's takes `full`.
+    pub fn span(self, full: Duration) -> Duration {
+        match self {
+            Effort::Full | Effort::Quick => full,
+            Effort::Smoke => Duration::from_micros(10),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(line: &str) -> Options {
+        Options::from_iter(line.split_whitespace().map(String::from))
+    }
+
+    #[test]
+    fn only_cargo_bench_runs_long() {
+        assert_eq!(options("--bench").effort, Effort::Full);
+        assert_eq!(options("--quick --bench").effort, Effort::Quick);
+        assert_eq!(options("").effort, Effort::Smoke);
+    }
+
+    #[test]
+    fn words_select_cases() {
+        assert!(options("--bench").selects("fill"));
+        assert!(options("drain fill --bench").selects("fill: push 256"));
+        assert!(!options("drain --bench").selects("fill: push 256"));
+    }
+}

@@ -1,0 +1,1 @@
+//! Runnable programs; each is a binary under `src/bin`.

@@ -1,0 +1,56 @@
+//! Every example runs to its end and says what it promised.
+
+use std::process::Command;
+
+#[test]
+fn uneven_runs_every_task_in_both_ways() {
+    for workers in ["1", "2", "6"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_uneven"))
+            .arg(workers)
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        // Both reports: as many tasks were run as were dealt.
+        let (split, stealing) = text.split_once("Work stealing with").expect("two reports");
+        for report in [split, stealing] {
+            assert!(report.contains("Utilization: "), "{report}");
+            assert_eq!(
+                sum_after("dealt ", report),
+                sum_after("ran ", report),
+                "{report}"
+            );
+        }
+        assert_eq!(sum_after("dealt ", split), sum_after("dealt ", stealing));
+    }
+}
+
+#[test]
+fn uneven_says_what_it_expects() {
+    for bad in ["0", "many", "300"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_uneven"))
+            .arg(bad)
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        assert!(
+            String::from_utf8(output.stderr)
+                .unwrap()
+                .contains("usage: uneven")
+        );
+    }
+}
+
+/// Adds up the numbers that follow `word`.
+fn sum_after(word: &str, text: &str) -> u32 {
+    let number = |rest: &str| {
+        rest.split(|c: char| !c.is_ascii_digit())
+            .next()
+            .unwrap()
+            .parse()
+    };
+    text.split(word)
+        .skip(1)
+        .map(|rest| number(rest).unwrap_or(0))
+        .sum()
+}

@@ -1,0 +1,100 @@
+//! Every model there is, and how the command line names them.
+
+use super::model::{Body, Expect, Main, Model};
+use super::{canary, chase_lev, chase_lev_growth, deque_right, deque_seeds};
+use super::{ring, ring_chain, ring_drop, ring_overflow, slot};
+
+/// The models in the order of the table, canaries first.
+const MODELS: &[&[Model]] = &[
+    canary::MODELS,
+    deque_seeds::MODELS,
+    deque_right::MODELS,
+    ring::MODELS,
+    ring_overflow::MODELS,
+    ring_chain::MODELS,
+    ring_drop::MODELS,
+    chase_lev::MODELS,
+    chase_lev_growth::MODELS,
+    slot::MODELS,
+];
+
+/// One model in one assignment of roles: what one process explores.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) model: &'static Model,
+    pub(crate) run: Run,
+    /// Fewer interleavings than this are a failure.
+    pub(crate) floor: u64,
+}
+
+/// A body with its role.
+#[derive(Clone, Copy)]
+pub(crate) enum Run {
+    Once(fn()),
+    As(Main, fn(Main)),
+}
+
+impl Entry {
+    fn new(model: &'static Model, run: Run, floor: u64) -> Self {
+        let name = match run {
+            Run::Once(_) => model.name.to_owned(),
+            Run::As(Main::Owner, _) => format!("{}/owner", model.name),
+            Run::As(Main::Thief, _) => format!("{}/thief", model.name),
+        };
+        Self {
+            name,
+            model,
+            run,
+            floor,
+        }
+    }
+
+    /// Whether the exploration must find a failure.
+    pub(crate) fn must_fail(&self) -> bool {
+        matches!(self.model.expect, Expect::Fails(_))
+    }
+}
+
+/// Lists every model in every assignment it is explored in.
+pub(crate) fn entries() -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for model in MODELS.iter().copied().flatten() {
+        match model.body {
+            Body::Once(body, floor) => entries.push(Entry::new(model, Run::Once(body), floor)),
+            Body::Roles(body, floors) => {
+                for (main, floor) in [Main::Owner, Main::Thief].into_iter().zip(floors) {
+                    entries.push(Entry::new(model, Run::As(main, body), floor));
+                }
+            }
+            Body::Only(main, body) => entries.push(Entry::new(model, Run::As(main, body), 0)),
+        }
+    }
+    entries
+}
+
+/// Lists the entries that `names` choose, all of them when there are no names.
+///
+/// # Errors
+///
+/// Gives back the first name that chooses nothing.
+pub(crate) fn chosen<'name>(names: &[&'name str]) -> Result<Vec<Entry>, &'name str> {
+    let mut entries = entries();
+    for name in names {
+        if !entries.iter().any(|entry| chooses(name, &entry.name)) {
+            return Err(name);
+        }
+    }
+    if !names.is_empty() {
+        entries.retain(|entry| names.iter().any(|name| chooses(name, &entry.name)));
+    }
+    Ok(entries)
+}
+
+/// Whether `chosen` means the entry called `name`: it is the name, or as much of
+/// it as ends where one of its parts ends.
+fn chooses(chosen: &str, name: &str) -> bool {
+    name.strip_prefix(chosen).is_some_and(|rest| {
+        rest.is_empty() || chosen.ends_with(['.', '/']) || rest.starts_with(['.', '/'])
+    })
+}

@@ -1,0 +1,39 @@
+//! The build with loom: the modules in reading order.
+
+use std::process::ExitCode;
+
+// How models are described, run and mutated.
+mod child;
+mod items;
+mod model;
+mod mutants;
+mod mutate;
+mod poison;
+mod registry;
+mod runner;
+mod supervise;
+
+// What shows that the checker itself works.
+mod canary;
+
+// The errata, each as a small structure with the flaw and one without.
+mod deque;
+mod deque_right;
+mod deque_seeds;
+
+// The structures of `ws-core`.
+mod chase_lev;
+mod chase_lev_growth;
+mod ring;
+mod ring_chain;
+mod ring_drop;
+mod ring_overflow;
+mod slot;
+
+#[global_allocator]
+static ALLOCATOR: poison::Poison = poison::Poison;
+
+/// Runs the command line.
+pub(crate) fn main() -> ExitCode {
+    runner::main()
+}

@@ -1,0 +1,16 @@
+//! What the tests share; the promises themselves are files under `tests`.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`watchdog`] | ends a test that hangs, and says what every thread was doing |
+//! | [`census`] | shows that each of many numbered items was seen exactly once |
+//! | [`drops`] | items that count their drops, and items whose drop panics |
+
+pub mod census;
+pub mod drops;
+pub mod watchdog;
+
+/// Compiles and runs the program in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,0 +1,110 @@
+//! The deque's memory: a power of two of slots, and the buffers it replaced.
+
+use alloc::boxed::Box;
+use core::marker::PhantomData;
+use core::ptr;
+
+use super::words::{self, Bits, Word};
+
+/// Slots for the indices of one stretch of the deque's life.
+///
+/// A buffer is never freed while a thief may hold a pointer to it: each one
+/// keeps its predecessor. As capacities double, all predecessors together are
+/// smaller than the buffer in use.
+pub(super) struct Buffer<T> {
+    /// The number of slots less one.
+    mask: usize,
+    words: Box<[Word]>,
+    /// The buffer that this one replaced, or null.
+    older: *mut Buffer<T>,
+    /// Slots hold items, though no field says so.
+    items: PhantomData<T>,
+}
+
+impl<T> Buffer<T> {
+    /// Allocates `capacity` slots, a power of two.
+    pub(super) fn allocate(capacity: usize) -> *mut Self {
+        Self::replacing(ptr::null_mut(), capacity)
+    }
+
+    fn replacing(older: *mut Self, capacity: usize) -> *mut Self {
+        debug_assert!(capacity.is_power_of_two());
+        let words = capacity
+            .checked_mul(words::per_item::<T>())
+            .expect("the capacity of a deque overflows the address space");
+        Box::into_raw(Box::new(Self {
+            mask: capacity - 1,
+            words: (0..words).map(|_| Word::new(ptr::null_mut())).collect(),
+            older,
+            items: PhantomData,
+        }))
+    }
+
+    /// Allocates a buffer of twice the size, copies the slots of `indices` and
+    /// retires `this` to it.
+    ///
+    /// # Safety
+    ///
+    /// `this` came from [`allocate`](Self::allocate) or from here, is not freed
+    /// yet, and is written by no one but the caller.
+    pub(super) unsafe fn grown(this: *mut Self, indices: core::ops::Range<i64>) -> *mut Self {
+        // SAFETY: the caller promises that the buffer is alive.
+        let old = unsafe { &*this };
+        let capacity = old
+            .capacity()
+            .checked_mul(2)
+            .expect("the capacity of a deque overflows");
+        let grown = Self::replacing(this, capacity);
+        // SAFETY: it was allocated just now.
+        let new = unsafe { &*grown };
+        for index in indices {
+            let bits = old.load(index);
+            // SAFETY: the indices are those of items, and they move: the old
+            // slots are not taken from any more once the new buffer is out,
+            // but for thieves, who compete for `top` with everyone.
+            new.store(index, unsafe { bits.into_item() });
+        }
+        grown
+    }
+
+    /// Frees `this` and all its predecessors. The items are not dropped.
+    ///
+    /// # Safety
+    ///
+    /// As for [`grown`](Self::grown); and no one uses any of them any more.
+    pub(super) unsafe fn free(mut this: *mut Self) {
+        while !this.is_null() {
+            // SAFETY: every buffer of the chain came out of a box and is freed
+            // once, here.
+            let buffer = unsafe { Box::from_raw(this) };
+            this = buffer.older;
+        }
+    }
+
+    /// The number of slots.
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// Moves `item` into the slot of `index`.
+    #[inline(always)]
+    pub(super) fn store(&self, index: i64, item: T) {
+        words::store(self.slot(index), item);
+    }
+
+    /// Copies the bits in the slot of `index`.
+    #[inline(always)]
+    pub(super) fn load(&self, index: i64) -> Bits<T> {
+        words::load(self.slot(index))
+    }
+
+    #[inline(always)]
+    fn slot(&self, index: i64) -> &[Word] {
+        let per_item = const { words::per_item::<T>() };
+        let first = (index as usize & self.mask) * per_item;
+        // SAFETY: the masked index is below the capacity, and there are
+        // `capacity * per_item` words.
+        unsafe { self.words.get_unchecked(first..first + per_item) }
+    }
+}

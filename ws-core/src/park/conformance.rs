@@ -1,0 +1,175 @@
+//! Checks any parker against the [contract](super#the-contract), in one call.
+//!
+//! ```
+//! use ws_core::{ThreadParker, park::conformance};
+//!
+//! conformance::check(ThreadParker::new);
+//! ```
+//!
+//! The suite runs these rules, each on a thread and a parker of its own, the
+//! basic ones first, and panics at the first that is broken, with its name. The
+//! number is that of the rule of the contract.
+//!
+//! | rule | contract | what is checked |
+//! |---|---|---|
+//! | `token_before_park` | 2 | a token given before `park` by another thread ends it |
+//! | `self_unpark` | 6 | so does one that the parking thread gives itself |
+//! | `wakes_parked_thread` | 2 | a token given to a sleeping thread wakes it |
+//! | `blocks_without_token` | 4 | `park` blocks as a rule when there is no token |
+//! | `short_timeout` | 5 | a timed park returns after its time, as a rule not before |
+//! | `timeout_keeps_later_token` | 5 | a token that comes after a time-out is kept |
+//! | `token_ends_one_park` | 2 | after a `park` took the token, the next blocks |
+//! | `zero_timeout` | 5 | `park_timeout` of zero does not block, and takes a token |
+//! | `longest_timeout` | 5 | `Duration::MAX` neither panics nor returns early, and is woken |
+//! | `unpark_waits_for_nobody` | 6 | thousands of `unpark`s return although nobody parks |
+//! | `two_unparks_one_token` | 1 | two `unpark`s end one `park`, not two |
+//! | `ping_pong` | 2 | 10,000 hand-overs between two threads, with varying delays |
+//! | `token_publishes` | 3 | what was written before `unpark` is seen after `park` |
+//! | `many_unparkers` | 3 | the same for four threads that unpark at once |
+//! | `moved_parker` | 6 | a parker and its token move between threads |
+//! | `timeout_leaves_nothing` | 5 | after a time-out the parker blocks and wakes as before |
+//! | `timeout_races_unpark` | 5 | a token that comes with the time-out is taken or kept |
+//! | `unparker_outlives_parker` | 7 | `unpark` without a parker does nothing |
+//! | `parker_outlives_unparkers` | 7 | a parker without unparkers still blocks, and makes more |
+//! | `drop_gives_no_token` | 7 | dropping an unparker wakes nobody |
+//! | `thread_local_destructor` | 6 | `unpark` works while a thread's locals are torn down |
+//!
+//! # How it judges
+//!
+//! - A wake-up that does not come is a hang. A watchdog turns it into a panic of
+//!   the caller; the threads that hang are left behind.
+//! - The contract allows spurious returns, so whether a call blocks is judged over
+//!   many rounds, and it is enough if it blocks in every sixth. A parker that
+//!   returns early from a random third of its calls passes; one that never blocks
+//!   does not.
+//! - Rule 8 is checked along the way: a panic in any rule breaks it.
+//! - Real threads and real clocks are used, whatever `crate::sync` is. A race is
+//!   found if the machine happens to run into it; the suite varies the delays, and
+//!   a model checker remains the better witness.
+//!
+//! It takes about half a second.
+
+mod rules;
+mod tools;
+
+use core::any::Any;
+use core::time::Duration;
+use std::string::String;
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use super::Park;
+
+/// How long a rule may take before it counts as hanging. The slowest needs about
+/// 0.1 s on two quiet cores; the rest is for machines that are not quiet.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Makes the parkers under test, on whichever thread needs one.
+type Make<P> = Arc<dyn Fn() -> P + Send + Sync>;
+
+/// One rule of the suite.
+struct Rule<P> {
+    name: &'static str,
+    /// The rule of the contract it belongs to.
+    contract: u32,
+    body: fn(&Make<P>),
+}
+
+/// Checks that the parkers returned by `make` keep the contract.
+///
+/// # Panics
+///
+/// Panics if a rule is broken. The message names it and says how.
+///
+/// ```
+/// use std::time::Duration;
+/// use ws_core::park::{Park, Unpark, conformance};
+///
+/// struct Busy;
+///
+/// impl Park for Busy {
+///     type Unparker = Nobody;
+///     fn unparker(&self) -> Nobody { Nobody }
+///     fn park(&self) {} // never blocks
+///     fn park_timeout(&self, _: Duration) {}
+/// }
+///
+/// #[derive(Clone)]
+/// struct Nobody;
+///
+/// impl Unpark for Nobody {
+///     fn unpark(&self) {}
+/// }
+///
+/// let verdict = std::panic::catch_unwind(|| conformance::check(|| Busy));
+/// let message = *verdict.unwrap_err().downcast::<String>().unwrap();
+/// assert!(message.contains("`blocks_without_token`"));
+/// ```
+pub fn check<P: Park + 'static>(make: impl Fn() -> P + Send + Sync + 'static) {
+    check_within(PATIENCE, make);
+}
+
+/// Like [`check`], but a rule counts as hanging after `patience` instead of 10 s.
+///
+/// Less makes sense for parkers that are known to hang, more under an emulator or
+/// a sanitizer.
+///
+/// # Panics
+///
+/// Panics if a rule is broken. The message names it and says how.
+///
+/// ```
+/// use std::time::Duration;
+/// use ws_core::{ThreadParker, park::conformance};
+///
+/// conformance::check_within(Duration::from_secs(60), ThreadParker::new);
+/// ```
+pub fn check_within<P: Park + 'static>(
+    patience: Duration,
+    make: impl Fn() -> P + Send + Sync + 'static,
+) {
+    let make: Make<P> = Arc::new(make);
+    for rule in rules::all() {
+        if let Err(how) = rule.run(&make, patience) {
+            panic!(
+                "the parker breaks `{}` (rule {} of the contract): {how}",
+                rule.name, rule.contract,
+            );
+        }
+    }
+}
+
+impl<P: Park + 'static> Rule<P> {
+    /// Runs the rule on a thread of its own; says how it is broken, if it is.
+    fn run(&self, make: &Make<P>, patience: Duration) -> Result<(), String> {
+        let (passed, verdict) = mpsc::channel();
+        let (body, make) = (self.body, Arc::clone(make));
+        let thread = thread::Builder::new()
+            .name(self.name.into())
+            .spawn(move || {
+                body(&make);
+                // The receiver is gone if the watchdog has given up.
+                let _ = passed.send(());
+            })
+            .expect("a thread for the rule");
+        match verdict.recv_timeout(patience) {
+            Ok(()) => Ok(()),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                Err(std::format!("it hangs; nothing came within {patience:?}"))
+            }
+            // The sender was dropped by a panic.
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                let panic = thread.join().expect_err("the rule ended without a verdict");
+                Err(message(&*panic))
+            }
+        }
+    }
+}
+
+/// The words of a panic.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("it panics")
+        .into()
+}

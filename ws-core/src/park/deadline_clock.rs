@@ -1,0 +1,20 @@
+//! When a timed park gives up, by the clock.
+
+use core::time::Duration;
+use std::time::Instant;
+
+/// The moment at which a timed park gives up.
+pub(super) struct Deadline(Instant);
+
+impl Deadline {
+    /// `timeout` from now; nothing if the clock does not go that far.
+    pub(super) fn after(timeout: Duration) -> Option<Self> {
+        Instant::now().checked_add(timeout).map(Self)
+    }
+
+    /// What is left until then, if anything.
+    pub(super) fn left(&self) -> Option<Duration> {
+        let left = self.0.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+}

@@ -1,0 +1,51 @@
+//! What did not fit: a batch that its receiver owns.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::{Chain, FusedIterator};
+use core::option;
+
+/// The items that a full ring hands to the caller of
+/// [`push_or_overflow`](super::Owner::push_or_overflow), oldest first.
+///
+/// They have left the ring: the caller may take its time with them, take locks,
+/// and push to the same ring again. Dropping the batch drops the items.
+#[must_use = "dropping an overflow drops the items in it"]
+pub struct Overflow<T> {
+    items: Chain<vec::IntoIter<T>, option::IntoIter<T>>,
+    len: usize,
+}
+
+impl<T> Overflow<T> {
+    /// `older` came out of the ring, `item` did not get in.
+    pub(super) fn new(older: Vec<T>, item: T) -> Self {
+        Self {
+            len: older.len() + 1,
+            items: older.into_iter().chain(Some(item)),
+        }
+    }
+}
+
+impl<T> Iterator for Overflow<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let item = self.items.next()?;
+        self.len -= 1;
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+}
+
+impl<T> ExactSizeIterator for Overflow<T> {}
+impl<T> FusedIterator for Overflow<T> {}
+
+impl<T> fmt::Debug for Overflow<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Overflow").field("len", &self.len).finish()
+    }
+}

@@ -1,0 +1,363 @@
+//! Handing a future to any executor: the trait under which one plugs in.
+//!
+//! A library that starts tasks takes `impl Spawn` and runs on whatever executor
+//! the program has. There are two traits for the two ways to do that:
+//!
+//! | trait | dispatch | cost of a spawn | use |
+//! |---|---|---|---|
+//! | [`Spawn`] | static | the executor's own | generic code; executors implement it |
+//! | [`DynSpawn`] | by vtable | one box more | an executor in a field, without a type parameter |
+//!
+//! Nobody implements [`DynSpawn`] by hand: every sized [`Spawn`] has it. And
+//! `dyn DynSpawn` is [`Spawn`] again, so that generic code takes both. The
+//! method names of the two traits differ, so that both can be imported.
+//!
+//! With the feature `futures`, `FromFutures` and `IntoFutures` adapt
+//! `futures::task::Spawn` in both directions.
+//!
+//! # The smallest executor
+//!
+//! ```
+//! use std::future::Future;
+//! use std::pin::Pin;
+//! use std::sync::{Arc, Mutex};
+//! use std::task::{Context, Waker};
+//! use ws_core::{DynSpawn, Spawn};
+//!
+//! type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
+//!
+//! /// Keeps tasks until somebody calls `run`, and polls until all are done.
+//! #[derive(Default)]
+//! struct Queue(Mutex<Vec<Boxed>>);
+//!
+//! impl Spawn for Queue {
+//!     fn spawn<F>(&self, future: F)
+//!     where
+//!         F: Future<Output = ()> + Send + 'static,
+//!     {
+//!         self.0.lock().unwrap().push(Box::pin(future));
+//!     }
+//!
+//!     fn parallelism(&self) -> usize {
+//!         1
+//!     }
+//! }
+//!
+//! impl Queue {
+//!     fn run(&self) {
+//!         let mut cx = Context::from_waker(Waker::noop());
+//!         loop {
+//!             let mut tasks = std::mem::take(&mut *self.0.lock().unwrap());
+//!             tasks.retain_mut(|task| task.as_mut().poll(&mut cx).is_pending());
+//!             let mut queue = self.0.lock().unwrap();
+//!             queue.append(&mut tasks);
+//!             if queue.is_empty() {
+//!                 return;
+//!             }
+//!         }
+//!     }
+//! }
+//!
+//! /// Code that knows no executor.
+//! fn start(on: &impl Spawn, log: &Arc<Mutex<Vec<&'static str>>>, word: &'static str) {
+//!     let log = log.clone();
+//!     on.spawn(async move { log.lock().unwrap().push(word) });
+//! }
+//!
+//! let log = Arc::default();
+//! let queue = Arc::new(Queue::default());
+//! start(&queue, &log, "static"); // `Arc<Queue>` is `Spawn`
+//! let shared: Arc<dyn DynSpawn + Send + Sync> = queue.clone();
+//! start(&shared, &log, "dyn"); // and so is `Arc<dyn DynSpawn>`
+//! assert!(log.lock().unwrap().is_empty()); // `spawn` polls nothing itself
+//!
+//! queue.run();
+//! assert_eq!(*log.lock().unwrap(), ["static", "dyn"]);
+//! ```
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::sync::Arc;
+use core::any::Any;
+use core::pin::Pin;
+
+#[cfg(feature = "futures")]
+mod futures;
+
+#[cfg(feature = "futures")]
+pub use self::futures::{FromFutures, IntoFutures};
+
+/// An executor, as seen by code that starts tasks on it.
+///
+/// # Contract
+///
+/// An implementation of [`spawn`](Self::spawn):
+/// - returns at once: it may allocate, lock a queue and wake a worker, but
+///   does not wait for the task or for room;
+/// - never polls the future inside the call, so that a caller may hold locks
+///   that the future takes;
+/// - either runs the future to its end or drops it. It may drop it without
+///   ever polling it, inside the call or later, most likely because it has
+///   been shut down;
+/// - survives a panic of the future; what becomes of the panic is its own to
+///   say.
+///
+/// There is no error to return: a caller that must know how a task ended has
+/// the future tell it. A value inside the future is dropped with it, so a
+/// channel whose sender the future holds closes, and a guard's `Drop` runs.
+///
+/// ```
+/// use std::future::Future;
+/// use std::sync::mpsc;
+/// use ws_core::Spawn;
+///
+/// /// An executor that has been shut down.
+/// struct Closed;
+///
+/// impl Spawn for Closed {
+///     fn spawn<F>(&self, future: F)
+///     where
+///         F: Future<Output = ()> + Send + 'static,
+///     {
+///         drop(future);
+///     }
+///
+///     fn parallelism(&self) -> usize {
+///         1
+///     }
+/// }
+///
+/// let (sender, receiver) = mpsc::channel();
+/// Closed.spawn(async move { sender.send("done").unwrap() });
+/// assert!(receiver.recv().is_err()); // closed, not stuck
+/// ```
+pub trait Spawn {
+    /// Starts `future` as a task of its own and returns at once.
+    ///
+    /// The future is taken by value and not boxed on the way, so that the
+    /// executor can place it where it wants. See the [contract](Self#contract)
+    /// for what the executor owes it.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use ws_core::Spawn;
+    ///
+    /// # struct Threads;
+    /// # impl Spawn for Threads {
+    /// #     fn spawn<F: Future<Output = ()> + Send + 'static>(&self, future: F) {
+    /// #         let mut future = Box::pin(future);
+    /// #         std::thread::spawn(move || {
+    /// #             let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    /// #             while future.as_mut().poll(&mut cx).is_pending() {}
+    /// #         });
+    /// #     }
+    /// #     fn parallelism(&self) -> usize {
+    /// #         8
+    /// #     }
+    /// # }
+    /// fn squares(on: &impl Spawn, numbers: [u32; 3]) -> mpsc::Receiver<u32> {
+    ///     let (sender, receiver) = mpsc::channel();
+    ///     for n in numbers {
+    ///         let sender = sender.clone();
+    ///         on.spawn(async move { sender.send(n * n).unwrap() });
+    ///     }
+    ///     receiver
+    /// }
+    ///
+    /// let executor = Threads; // any executor
+    /// assert_eq!(squares(&executor, [1, 2, 3]).iter().sum::<u32>(), 14);
+    /// ```
+    fn spawn<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static;
+
+    /// How many tasks can make progress at once; at least 1.
+    ///
+    /// It is a hint for how many pieces to cut work into, usually the number
+    /// of workers, and may differ from one call to the next.
+    ///
+    /// ```
+    /// use ws_core::Spawn;
+    ///
+    /// # struct Eight;
+    /// # impl Spawn for Eight {
+    /// #     fn spawn<F: Future<Output = ()> + Send + 'static>(&self, _: F) {}
+    /// #     fn parallelism(&self) -> usize { 8 }
+    /// # }
+    /// fn pieces(on: &impl Spawn, items: usize) -> usize {
+    ///     items.min(4 * on.parallelism())
+    /// }
+    ///
+    /// let executor = Eight; // an executor with eight workers
+    /// assert_eq!(pieces(&executor, 1000), 32);
+    /// assert_eq!(pieces(&executor, 10), 10);
+    /// ```
+    fn parallelism(&self) -> usize;
+}
+
+/// [`Spawn`] for trait objects: `&dyn DynSpawn`, `Arc<dyn DynSpawn + Send + Sync>`.
+///
+/// Every sized [`Spawn`] implements it, and `dyn DynSpawn` implements
+/// [`Spawn`], with one box per task.
+///
+/// ```
+/// use std::sync::mpsc::{self, Receiver};
+/// use ws_core::{DynSpawn, Spawn};
+///
+/// # struct Threads;
+/// # impl Spawn for Threads {
+/// #     fn spawn<F: Future<Output = ()> + Send + 'static>(&self, future: F) {
+/// #         let mut future = Box::pin(future);
+/// #         std::thread::spawn(move || {
+/// #             let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+/// #             while future.as_mut().poll(&mut cx).is_pending() {}
+/// #         });
+/// #     }
+/// #     fn parallelism(&self) -> usize {
+/// #         8
+/// #     }
+/// # }
+/// struct Service {
+///     executor: Box<dyn DynSpawn + Send + Sync>,
+/// }
+///
+/// impl Service {
+///     fn double(&self, n: u32) -> Receiver<u32> {
+///         let (sender, receiver) = mpsc::channel();
+///         self.executor.spawn(async move { sender.send(2 * n).unwrap() });
+///         receiver
+///     }
+/// }
+///
+/// let executor = Threads; // any executor
+/// let service = Service { executor: Box::new(executor) };
+/// assert_eq!(service.double(21).recv(), Ok(42));
+/// ```
+pub trait DynSpawn {
+    /// [`Spawn::spawn`] for a future that is boxed already.
+    ///
+    /// It is not boxed again on the way, and neither is a future of this type
+    /// that is given to [`Spawn::spawn`].
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use ws_core::DynSpawn;
+    ///
+    /// # use ws_core::Spawn;
+    /// # struct Threads;
+    /// # impl Spawn for Threads {
+    /// #     fn spawn<F: Future<Output = ()> + Send + 'static>(&self, future: F) {
+    /// #         let mut future = Box::pin(future);
+    /// #         std::thread::spawn(move || {
+    /// #             let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    /// #             while future.as_mut().poll(&mut cx).is_pending() {}
+    /// #         });
+    /// #     }
+    /// #     fn parallelism(&self) -> usize {
+    /// #         8
+    /// #     }
+    /// # }
+    /// let executor: &dyn DynSpawn = &Threads; // any executor
+    /// let (sender, receiver) = mpsc::channel();
+    /// executor.spawn_boxed(Box::pin(async move { sender.send(1).unwrap() }));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// ```
+    fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send + 'static>>);
+
+    /// [`Spawn::parallelism`] under a name of its own.
+    ///
+    /// ```
+    /// use ws_core::{DynSpawn, Spawn};
+    ///
+    /// # struct Eight;
+    /// # impl Spawn for Eight {
+    /// #     fn spawn<F: Future<Output = ()> + Send + 'static>(&self, _: F) {}
+    /// #     fn parallelism(&self) -> usize { 8 }
+    /// # }
+    /// let executor: &dyn DynSpawn = &Eight; // an executor with eight workers
+    /// assert_eq!(executor.dyn_parallelism(), 8);
+    /// assert_eq!(executor.parallelism(), 8); // by `Spawn`, the same
+    /// ```
+    fn dyn_parallelism(&self) -> usize;
+}
+
+/// The future that [`DynSpawn::spawn_boxed`] takes.
+type Boxed = Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
+
+// `S` is sized, so that this impl does not reach `dyn DynSpawn`, which has the
+// trait by being it.
+impl<S: Spawn> DynSpawn for S {
+    fn spawn_boxed(&self, future: Boxed) {
+        self.spawn(future);
+    }
+
+    fn dyn_parallelism(&self) -> usize {
+        self.parallelism()
+    }
+}
+
+/// Boxes `future`, unless it is that box already.
+///
+/// `spawn_boxed` on an `Arc<dyn DynSpawn>` is the `Arc`'s own, which spawns the
+/// box on the `dyn DynSpawn` as it would any other future; without this, a box
+/// would be put in a box there. The types are known when this is compiled, and
+/// so is the branch.
+fn box_once<F>(future: F) -> Boxed
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut future = Some(future);
+    let any: &mut dyn Any = &mut future;
+    any.downcast_mut::<Option<Boxed>>()
+        .and_then(Option::take)
+        .or_else(|| Some(Box::pin(future?)))
+        .expect("the future is there until one branch takes it")
+}
+
+/// Makes trait objects [`Spawn`] again. Each set of auto traits is a type of
+/// its own and needs an impl of its own.
+macro_rules! spawn_for_dyn {
+    ($($object:ty),+ $(,)?) => {$(
+        impl Spawn for $object {
+            fn spawn<F>(&self, future: F)
+            where
+                F: Future<Output = ()> + Send + 'static,
+            {
+                self.spawn_boxed(box_once(future));
+            }
+
+            fn parallelism(&self) -> usize {
+                self.dyn_parallelism()
+            }
+        }
+    )+};
+}
+
+spawn_for_dyn!(
+    dyn DynSpawn + '_,
+    dyn DynSpawn + Send + '_,
+    dyn DynSpawn + Sync + '_,
+    dyn DynSpawn + Send + Sync + '_,
+);
+
+/// Makes a pointer to a [`Spawn`] one itself, at no cost.
+macro_rules! spawn_for_pointer {
+    ($($pointer:ty),+ $(,)?) => {$(
+        impl<T: Spawn + ?Sized> Spawn for $pointer {
+            #[inline]
+            fn spawn<F>(&self, future: F)
+            where
+                F: Future<Output = ()> + Send + 'static,
+            {
+                T::spawn(self, future);
+            }
+
+            #[inline]
+            fn parallelism(&self) -> usize {
+                T::parallelism(self)
+            }
+        }
+    )+};
+}
+
+spawn_for_pointer!(&T, Box<T>, Rc<T>, Arc<T>);

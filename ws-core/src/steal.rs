@@ -1,0 +1,98 @@
+//! What a thief gets: three outcomes, one enum.
+
+/// The outcome of an attempt to steal.
+///
+/// `Retry` is its own outcome because a worker that takes "I lost a race" for
+/// "there is nothing" may go to sleep over work that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "a stolen item is lost when the result is ignored"]
+pub enum Steal<T> {
+    /// The queue was empty at one moment during the call.
+    Empty,
+    /// One item, now the caller's.
+    Success(T),
+    /// Another thread was in the way; the queue may hold items.
+    Retry,
+}
+
+impl<T> Steal<T> {
+    /// Returns the stolen item, if there is one.
+    ///
+    /// ```
+    /// use ws_core::Steal;
+    /// assert_eq!(Steal::Success(7).success(), Some(7));
+    /// assert_eq!(Steal::<u8>::Retry.success(), None);
+    /// ```
+    pub fn success(self) -> Option<T> {
+        match self {
+            Steal::Success(item) => Some(item),
+            Steal::Empty | Steal::Retry => None,
+        }
+    }
+
+    /// Whether the queue was seen empty.
+    pub const fn is_empty(&self) -> bool {
+        matches!(self, Steal::Empty)
+    }
+
+    /// Whether an item was stolen.
+    pub const fn is_success(&self) -> bool {
+        matches!(self, Steal::Success(_))
+    }
+
+    /// Whether another thread was in the way.
+    pub const fn is_retry(&self) -> bool {
+        matches!(self, Steal::Retry)
+    }
+
+    /// Tries `next` unless this attempt succeeded; remembers a `Retry`.
+    ///
+    /// A chain over several victims is `Empty` only if every one was empty:
+    ///
+    /// ```
+    /// use ws_core::Steal;
+    /// let none = Steal::<u8>::Empty;
+    /// assert_eq!(none.or_else(|| Steal::Success(1)), Steal::Success(1));
+    /// assert_eq!(none.or_else(|| Steal::Empty), Steal::Empty);
+    /// assert_eq!(Steal::Retry.or_else(|| none), Steal::Retry);
+    /// ```
+    pub fn or_else(self, next: impl FnOnce() -> Self) -> Self {
+        match self {
+            Steal::Success(_) => self,
+            Steal::Empty => next(),
+            Steal::Retry => match next() {
+                Steal::Empty => Steal::Retry,
+                other => other,
+            },
+        }
+    }
+}
+
+/// Goes from victim to victim until one has something.
+///
+/// The iterator is not asked for more after a success, so a lazy chain of
+/// attempts steals once:
+///
+/// ```
+/// use ws_core::{FastRand, Steal, chase_lev};
+///
+/// let (owners, stealers): (Vec<_>, Vec<_>) = (0..4).map(|_| chase_lev::new()).unzip();
+/// owners.iter().for_each(|owner| owner.push("work"));
+///
+/// let victims = FastRand::new(1).victims(4, 0);
+/// let found: Steal<_> = victims.map(|victim| stealers[victim].steal()).collect();
+/// assert_eq!(found, Steal::Success("work"));
+/// assert_eq!(owners.iter().filter(|owner| owner.is_empty()).count(), 1);
+/// ```
+impl<T> FromIterator<Steal<T>> for Steal<T> {
+    fn from_iter<I: IntoIterator<Item = Steal<T>>>(attempts: I) -> Self {
+        let mut outcome = Steal::Empty;
+        for attempt in attempts {
+            outcome = outcome.or_else(|| attempt);
+            if outcome.is_success() {
+                break;
+            }
+        }
+        outcome
+    }
+}

@@ -1,0 +1,37 @@
+//! The one place that names atomics, cells, fences and threads.
+//!
+//! Every concurrent module of the workspace takes its primitives from here, so
+//! that the same source is compiled three ways:
+//!
+//! | build | primitives | what it checks |
+//! |---|---|---|
+//! | default | `core`, `alloc`, `std` | production |
+//! | `--cfg ws_loom` | [loom] | every interleaving and reordering, up to a bound |
+//! | `--cfg ws_shuttle` | [shuttle] | random schedules of whole programs |
+//!
+//! [`UnsafeCell`] has loom's closure interface (`with`, `with_mut`): the
+//! pointer does not outlive the closure, so loom sees exactly when a cell is
+//! read and written and reports a conflicting pair as a data race.
+//!
+//! This module is public for the crates of this workspace alone and is not
+//! covered by semantic versioning.
+//!
+//! [loom]: https://docs.rs/loom
+//! [shuttle]: https://docs.rs/shuttle
+
+#[cfg(not(any(ws_loom, ws_shuttle)))]
+#[path = "real.rs"]
+mod imp;
+
+#[cfg(ws_loom)]
+#[path = "loom.rs"]
+mod imp;
+
+#[cfg(all(ws_shuttle, not(ws_loom)))]
+#[path = "shuttle.rs"]
+mod imp;
+
+mod cache_padded;
+
+pub use cache_padded::CachePadded;
+pub use imp::*;
