@@ -36,7 +36,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[17],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(unpark_races_park, [1, 1]),
+        body: Body::Roles(unpark_races_park, [750, 340]),
     },
     Model {
         name: "park.unpark_publishes",
@@ -44,7 +44,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(unpark_publishes, [1, 1]),
+        body: Body::Roles(unpark_publishes, [1_600, 1_250]),
     },
     Model {
         name: "park.two_unparkers_one_token",
@@ -52,7 +52,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(two_unparkers_one_token, [1, 1]),
+        body: Body::Roles(two_unparkers_one_token, [4_100, 1_650]),
     },
     Model {
         name: "park.melted_token_publishes",
@@ -60,7 +60,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(melted_token_publishes, [1, 1]),
+        body: Body::Roles(melted_token_publishes, [22_000, 15_000]),
     },
     Model {
         name: "park.unpark_races_timeout",
@@ -68,7 +68,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[15],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(unpark_races_timeout, [1, 1]),
+        body: Body::Roles(unpark_races_timeout, [11_000, 9_000]),
     },
     Model {
         name: "park.timeout_leaves_nothing",
@@ -76,7 +76,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[15],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(timeout_leaves_nothing, [1, 1]),
+        body: Body::Roles(timeout_leaves_nothing, [1_600, 1_250]),
     },
     Model {
         name: "park.unparker_outlives_parker",
@@ -84,7 +84,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(unparker_outlives_parker, [1, 1]),
+        body: Body::Roles(unparker_outlives_parker, [640, 680]),
     },
     Model {
         name: "park.moved_parker",
@@ -92,7 +92,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(moved_parker, [1, 1]),
+        body: Body::Roles(moved_parker, [17_000, 13_000]),
     },
     Model {
         name: "park.ping_pong",
@@ -100,7 +100,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(ping_pong, [1, 1]),
+        body: Body::Roles(ping_pong, [2_400, 1_800]),
     },
 ];
 

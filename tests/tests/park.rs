@@ -11,7 +11,12 @@ mod correct;
 #[path = "park/locked.rs"]
 mod locked;
 
-#[cfg(target_os = "linux")]
+// Only with the futex, and without what adds system calls of its own.
+#[cfg(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    not(any(ws_chaos, ws_tsan))
+))]
 #[path = "park/system_calls.rs"]
 mod system_calls;
 

@@ -83,6 +83,35 @@ fn a_thief_takes_no_more_than_fits_or_than_its_limit() {
     );
 }
 
+/// A ring that is only ever filled by stealing and emptied by thieves: what its
+/// owner remembers of the head must not fall behind by a whole turn of 2^32.
+#[test]
+fn an_owner_that_only_steals_keeps_up_with_its_thieves() {
+    const N: usize = 1 << 20;
+    let (source, source_stealer) = ring::with_capacity::<(), N>();
+    let (owner, stealer) = ring::with_capacity::<(), N>();
+    assert!(source.push_batch([(); N]).next().is_none());
+    let mut moved = 0;
+    loop {
+        let before = owner.len();
+        let item = source_stealer.steal_into(&owner).success();
+        item.into_iter().for_each(|item| source.push(item).unwrap());
+        moved += (owner.len() - before) as u64;
+        if moved > (1 << 32) + N as u64 / 4 {
+            break;
+        }
+        let item = stealer.steal_into(&source).success();
+        item.into_iter().for_each(|item| source.push(item).unwrap());
+    }
+    let len = owner.len();
+    assert_eq!(
+        owner.push_batch([(); N]).count(),
+        len,
+        "as much as is there did not fit"
+    );
+    assert_eq!(std::iter::from_fn(|| owner.pop()).count(), N);
+}
+
 #[test]
 fn stealing_from_oneself_rotates() {
     let (owner, stealer) = ring::with_capacity::<u32, 8>();

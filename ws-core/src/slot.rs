@@ -24,13 +24,14 @@ use alloc::boxed::Box;
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::{self, NonNull};
 
 use crate::chaos;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Arc, CachePadded};
 
-/// An owned item that fits into one non-null pointer.
+/// An owned item that fits into one non-null, thin pointer.
 ///
 /// # Safety
 ///
@@ -102,7 +103,9 @@ pub fn new<P: Pointer>() -> (Owner<P>, Stealer<P>) {
 struct Slot<P: Pointer> {
     /// The item, or null. Made non-null by the owner alone, null by anyone.
     item: CachePadded<AtomicPtr<()>>,
-    items: PhantomData<P>,
+    /// Items go in through one half and come out of the other, so the type must
+    /// not vary: an owner of short-lived items is no owner of long-lived ones.
+    items: PhantomData<fn(P) -> P>,
 }
 
 // SAFETY: the halves hand items from thread to thread, so `P: Send` is needed;
@@ -110,6 +113,10 @@ struct Slot<P: Pointer> {
 unsafe impl<P: Pointer + Send> Sync for Slot<P> {}
 // SAFETY: as above; the slot owns its item.
 unsafe impl<P: Pointer + Send> Send for Slot<P> {}
+
+// No user code runs while the slot is changed, so a panic finds it in order.
+impl<P: Pointer> UnwindSafe for Slot<P> {}
+impl<P: Pointer> RefUnwindSafe for Slot<P> {}
 
 impl<P: Pointer> Slot<P> {
     fn is_empty(&self) -> bool {
@@ -146,10 +153,22 @@ impl<P: Pointer> Slot<P> {
 /// fn shared<T: Sync>(_: T) {}
 /// shared(ws_core::slot::new::<Box<u8>>().0);
 /// ```
+///
+/// Nor can its items be made to live longer or shorter than the stealers':
+///
+/// ```compile_fail
+/// let (owner, stealer) = ws_core::slot::new::<Box<&'static str>>();
+/// let text = String::from("short-lived");
+/// owner.push(Box::new(&*text));
+/// drop(text);
+/// println!("{}", stealer.take().unwrap());
+/// ```
 pub struct Owner<P: Pointer> {
     slot: Arc<Slot<P>>,
     not_sync: PhantomData<Cell<()>>,
 }
+
+impl<P: Pointer> RefUnwindSafe for Owner<P> {}
 
 impl<P: Pointer> Owner<P> {
     /// Puts `item` in; returns the item that was there, if no one took it.
@@ -200,6 +219,9 @@ pub struct Stealer<P: Pointer> {
 impl<P: Pointer> Stealer<P> {
     /// Takes the item out. There is no third outcome: if another thread was
     /// faster, the slot was empty at that moment.
+    ///
+    /// Before a caller goes to sleep over `None` it needs a SeqCst fence, and so
+    /// does the owner between its push and its look for sleepers.
     #[inline]
     pub fn take(&self) -> Option<P> {
         self.slot.take()

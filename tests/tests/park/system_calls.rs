@@ -33,7 +33,8 @@ fn tokens_do_not_switch_threads() {
         give_and_take(&parker, &parker.unparker());
         voluntary_switches() - before
     });
-    assert_eq!(switches.join().unwrap(), 0);
+    // Reading the file may take one.
+    assert!(switches.join().unwrap() <= 1);
 }
 
 /// How often this thread has given up the processor.

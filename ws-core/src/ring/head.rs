@@ -15,6 +15,7 @@ use core::fmt;
 /// | [`popped`](Head::popped) | `[s \| r]` | `[s \| r+1]` | the owner, while a thief copies |
 /// | [`claimed`](Head::claimed) | `[r \| r]` | `[r \| r+n]` | a thief, or the owner for an overflow |
 /// | [`finished`](Head::finished) | `[s \| r]` | `[r \| r]` | the thief that claimed |
+/// | (a store of the old head) | `[r \| r+1]` | `[r \| r]` | the owner, at the end of an overflow |
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head(u64);
 

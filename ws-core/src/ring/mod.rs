@@ -18,15 +18,15 @@
 //!                 copies     popped or stolen     pushes
 //! ```
 //!
-//! While `steal != real` one thief is at work and no other may claim; the owner
-//! still pushes and pops beside it. Positions count for ever and wrap at 2^32;
-//! a slot is a position's low bits.
+//! While `steal != real` one thief is at work (or the owner, in an overflow) and
+//! no other may claim; the owner still pushes and pops beside it. Positions count
+//! for ever and wrap at 2^32; a slot is a position's low bits.
 //!
 //! The design is that of the run queue of tokio's multi-threaded scheduler,
 //! which took it from Go's. Departures: the owner keeps its own copy of the tail
 //! and of the last head it saw, so a push touches no shared word but the tail it
-//! writes; a pop fails over to shared memory only if a thief was there; items
-//! are moved by whole runs; an overflow keeps the *older* half (below).
+//! writes, and a pop is one compare-and-swap, or nothing at all on an empty ring;
+//! items are moved by whole runs; an overflow keeps the *older* half (below).
 //!
 //! # Overflow
 //!
@@ -53,17 +53,28 @@
 //! |---|---|---|---|
 //! | `ring.publish` | owner: store of `tail` | thief: load of `tail` | the items below `tail` |
 //! | `ring.reuse` | thief: finishing swap of `head` | owner: every read of `head` | that the thief's reads are over, so the slots may be overwritten |
-//! | `ring.forward` | owner: pop's swap of `head` | thief: load of `head` | a `tail` at least as new as that head, so their difference is a length |
+//! | `ring.forward` | anyone: every write of `head` | thief: load of `head` | a `tail` at least as new as that head, so their difference is a length |
 //!
-//! Claims need no order of their own: what a thief reads was published through
-//! `tail`, and the claim only decides who reads it. There is no store-load race:
-//! owner and thieves agree through one word, `head`.
+//! A claim reads nothing through `head`, what it takes was published through
+//! `tail`; but its release keeps other thieves from measuring an older tail
+//! against the claimed head, which would look empty. There is no store-load
+//! race: owner and thieves agree through one word, `head`.
 //!
-//! # Limits
+//! # What a caller has to know
 //!
-//! A compare-and-swap on a 64-bit head could be fooled if a thief slept while
-//! exactly a multiple of 2^32 items went through; that takes the better part of
-//! a minute at full speed and a coincidence in the count.
+//! - **Progress.** The owner never waits for a thief. Thieves wait for each
+//!   other: one that is suspended between claim and finish makes the others
+//!   `Retry`, and the owner's pushes go on until the ring is full.
+//! - **In transit.** While a thief copies, the items are in neither ring, and a
+//!   third thread may see both of them empty.
+//! - **Sleeping.** A thread that is about to sleep over `Empty` needs a SeqCst
+//!   fence before its last look, and the owner one between its push and its look
+//!   for sleepers; otherwise each may miss the other.
+//! - **Wrapping.** A compare-and-swap on the head is fooled if a thread sleeps in
+//!   the middle of it while exactly a multiple of 2^32 positions go by: it would
+//!   claim slots that hold no items. With pushes and pops 2^32 positions take half
+//!   a minute or more; two rings of pointers that do nothing but steal from each
+//!   other take some seconds, rings of bytes less than one.
 
 mod head;
 mod overflow;
@@ -71,7 +82,8 @@ mod slots;
 
 use alloc::vec::Vec;
 use core::cell::Cell;
-use core::iter::Chain;
+use core::iter::{Chain, Fuse};
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::{fmt, option};
 
 use self::head::Head;
@@ -85,9 +97,8 @@ pub use self::overflow::Overflow;
 
 /// The number of slots of a ring made by [`new`].
 ///
-/// Pointer-sized items then fill 2 KiB: half of the first-level cache of small
-/// cores is left for work. Go and tokio use the same number; other sizes were
-/// not measured.
+/// Pointer-sized items then fill 2 KiB, a small part of a first-level cache. Go
+/// and tokio use the same number; other sizes were not measured.
 pub const DEFAULT_CAPACITY: usize = 256;
 
 /// Makes a ring of [`DEFAULT_CAPACITY`] slots.
@@ -183,7 +194,7 @@ impl<T, const N: usize> Ring<T, N> {
         // A strong exchange: a spurious failure would read as a lost race.
         // ORDERING(ring.reuse): acquire side, also on failure, for the owner,
         // which remembers what it saw. Release side for the thief's finish.
-        // ORDERING(ring.forward): release side for the owner's pop.
+        // ORDERING(ring.forward): release side, for every swap.
         let order = (Ordering::AcqRel, Ordering::Acquire);
         match self
             .head
@@ -202,14 +213,14 @@ impl<T, const N: usize> Ring<T, N> {
         (head, self.tail.load(Ordering::Acquire))
     }
 
-    /// How many items there are; exact if no one else is at work.
+    /// How many items there are; exact for the owner.
     fn len(&self) -> usize {
         let (head, tail) = self.observe();
         // If the owner went on in between, more than fits may seem to be there.
         (tail.wrapping_sub(head.real()) as usize).min(N)
     }
 
-    /// How many pushes are sure to succeed, if no one else pushes.
+    /// How many slots are free, seen from outside.
     fn spare_capacity(&self) -> usize {
         let (head, tail) = self.observe();
         N - (tail.wrapping_sub(head.steal()) as usize).min(N)
@@ -306,9 +317,15 @@ pub struct Owner<T, const N: usize = DEFAULT_CAPACITY> {
     ring: Arc<Ring<T, N>>,
     /// The same as the shared tail, which only this half writes.
     tail: Cell<u32>,
-    /// The head as last seen: never ahead of the shared one.
+    /// The head as last seen: never ahead of the shared one, and never more than
+    /// `N` behind the tail, so that the two can be compared across the wrap.
+    /// Whatever moves the tail looks at this head first.
     head: Cell<Head>,
 }
+
+// No user code runs inside a window, so a panic finds the ring in order.
+impl<T, const N: usize> UnwindSafe for Owner<T, N> {}
+impl<T, const N: usize> RefUnwindSafe for Owner<T, N> {}
 
 impl<T, const N: usize> Owner<T, N> {
     /// Appends `item`, without any read-modify-write operation.
@@ -369,11 +386,11 @@ impl<T, const N: usize> Owner<T, N> {
     /// assert_eq!(owner.len(), 4);
     /// ```
     #[must_use = "the rest did not fit and is dropped if it is ignored"]
-    pub fn push_batch<I>(&self, items: I) -> Chain<option::IntoIter<T>, I::IntoIter>
+    pub fn push_batch<I>(&self, items: I) -> Chain<option::IntoIter<T>, Fuse<I::IntoIter>>
     where
         I: IntoIterator<Item = T>,
     {
-        let mut items = items.into_iter();
+        let mut items = items.into_iter().fuse();
         let mut bounced = None;
         while bounced.is_none() && self.has_room() {
             match items.next() {
@@ -430,7 +447,12 @@ impl<T, const N: usize> Owner<T, N> {
     /// Returns how many pushes are sure to succeed.
     #[inline]
     pub fn spare_capacity(&self) -> usize {
-        self.ring.spare_capacity()
+        self.room() as usize
+    }
+
+    /// Returns the number of slots.
+    pub const fn capacity(&self) -> usize {
+        N
     }
 
     /// Makes a half for one more thief.
@@ -449,11 +471,18 @@ impl<T, const N: usize> Owner<T, N> {
         has_room(self.head.get()) || has_room(self.refresh_head())
     }
 
-    #[cold]
+    /// Looks at the shared head and remembers it.
     fn refresh_head(&self) -> Head {
         let head = self.ring.load_head();
         self.head.set(head);
         head
+    }
+
+    /// How many slots can be filled. Claimed ones cannot: a thief may still be
+    /// copying out of them.
+    fn room(&self) -> u32 {
+        let steal = self.refresh_head().steal();
+        Ring::<T, N>::CAPACITY - self.tail.get().wrapping_sub(steal)
     }
 
     /// Makes the items below `tail` visible to thieves.
@@ -488,8 +517,8 @@ impl<T, const N: usize> Owner<T, N> {
                 };
                 self.publish(kept);
                 chaos::point("ring.overflow.cut");
-                // ORDERING(ring.forward): release side; a thief that sees this
-                // head does not see the longer ring's tail.
+                // ORDERING(ring.forward): release side; otherwise a thief could
+                // see this head with a tail from before it.
                 self.ring.head.store(head.bits(), Ordering::Release);
                 return Err(Overflow::new(newer, item));
             }
@@ -506,6 +535,9 @@ impl<T, const N: usize> Owner<T, N> {
 pub struct Stealer<T, const N: usize = DEFAULT_CAPACITY> {
     ring: Arc<Ring<T, N>>,
 }
+
+impl<T, const N: usize> UnwindSafe for Stealer<T, N> {}
+impl<T, const N: usize> RefUnwindSafe for Stealer<T, N> {}
 
 impl<T, const N: usize> Stealer<T, N> {
     /// Takes the oldest item.
@@ -539,9 +571,9 @@ impl<T, const N: usize> Stealer<T, N> {
     /// Takes half of the items, rounded up: returns the oldest, moves the
     /// others to `thief`, as far as that has room.
     ///
-    /// [`Retry`](Steal::Retry) means that another thread is in the way: a thief
-    /// that copies, or the owner that overflows or popped in this very moment.
-    /// A destination without room still gets its one item.
+    /// [`Retry`](Steal::Retry) means that another thread is, or was just now, in
+    /// the way: a thief, or the owner that overflows or pops. If `thief` has no
+    /// room at all, one item is still returned.
     ///
     /// ```
     /// use ws_core::{Steal, ring};
@@ -561,10 +593,8 @@ impl<T, const N: usize> Stealer<T, N> {
     /// with the one returned; a limit of 0 counts as 1.
     pub fn steal_into_limited(&self, thief: &Owner<T, N>, limit: usize) -> Steal<T> {
         let claim = self.ring.claim(|available| {
-            // The thief's own claimed slots are not free: someone may still be
-            // copying out of them.
-            let room = thief.spare_capacity().saturating_add(1);
-            let limit = limit.clamp(1, room) as u32;
+            // One item is returned and needs no room.
+            let limit = limit.clamp(1, thief.room() as usize + 1) as u32;
             available.div_ceil(2).min(limit)
         });
         match claim {
@@ -585,22 +615,29 @@ impl<T, const N: usize> Stealer<T, N> {
         }
     }
 
-    /// Returns how many items the ring holds, at some moment during the call.
+    /// Returns about how many items the ring holds; too many, if the owner pops
+    /// and pushes during the call, but never more than the capacity.
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
     }
 
-    /// Returns whether the ring holds no item.
+    /// Returns whether the ring holds no item, at some moment during the call.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns how much room there is, at some moment during the call.
+    /// Returns about how much room there is; too little, if the owner pops and
+    /// pushes during the call.
     #[inline]
     pub fn spare_capacity(&self) -> usize {
         self.ring.spare_capacity()
+    }
+
+    /// Returns the number of slots.
+    pub const fn capacity(&self) -> usize {
+        N
     }
 }
 

@@ -39,6 +39,10 @@ impl<T> Iterator for Overflow<T> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.len, Some(self.len))
     }
+
+    fn fold<B, F: FnMut(B, T) -> B>(self, start: B, each: F) -> B {
+        self.items.fold(start, each)
+    }
 }
 
 impl<T> ExactSizeIterator for Overflow<T> {}

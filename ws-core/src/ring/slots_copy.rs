@@ -1,6 +1,6 @@
 //! Moving many items: straight memory copies.
 //!
-//! A half-steal is two or three `memcpy`s, whatever the item type: 0.2 to
+//! A half-steal is one to three `memcpy`s, whatever the item type: 0.2 to
 //! 0.3 ns per pointer-sized item on the machine of the `deques` benchmark,
 //! where a loop of single moves needs about 0.8.
 
