@@ -6,10 +6,12 @@
 //! interleaving after another.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use loom::cell::UnsafeCell;
+use ws_core::slot::Pointer;
 
 /// The most items a model makes.
 const ITEMS: usize = 16;
@@ -114,6 +116,17 @@ impl Item {
     /// Takes the item and returns its number.
     pub(crate) fn take(self) -> usize {
         self.id()
+    }
+}
+
+// SAFETY: the pointer to the content is the item, and the content is kept alive.
+unsafe impl Pointer for Item {
+    fn into_raw(self) -> NonNull<()> {
+        ManuallyDrop::new(self).0.cast()
+    }
+
+    unsafe fn from_raw(raw: NonNull<()>) -> Self {
+        Self(raw.cast())
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) const MODELS: &[Model] = &[
     },
 ];
 
-type Halves = (Owner<Box<Item>>, Stealer<Box<Item>>);
+type Halves = (Owner<Item>, Stealer<Item>);
 
 /// A slot with item 1.
 fn filled() -> Halves {
@@ -75,12 +75,12 @@ fn filled() -> Halves {
 }
 
 /// Pushes item `id` and returns the number of the evicted one.
-fn push(owner: &Owner<Box<Item>>, id: usize) -> Option<usize> {
-    number(owner.push(Box::new(Item::new(id))))
+fn push(owner: &Owner<Item>, id: usize) -> Option<usize> {
+    number(owner.push(Item::new(id)))
 }
 
-fn number(item: Option<Box<Item>>) -> Option<usize> {
-    item.map(|item| item.take())
+fn number(item: Option<Item>) -> Option<usize> {
+    item.map(Item::take)
 }
 
 fn push_against_take(main: Main) {

@@ -52,6 +52,14 @@ fn it_grows_when_full_and_not_before() {
 }
 
 #[test]
+fn an_absurd_capacity_is_refused() {
+    for capacity in [usize::MAX, isize::MAX as usize] {
+        assert!(catch_unwind(|| chase_lev::with_capacity::<u64>(capacity)).is_err());
+    }
+    assert_eq!(chase_lev::with_capacity::<u64>(0).0.capacity(), 1);
+}
+
+#[test]
 fn a_batch_is_the_older_half() {
     for count in 0..20_u32 {
         let (owner, stealer) = chase_lev::with_capacity(2);

@@ -149,14 +149,14 @@ impl<P: Pointer> Slot<P> {
 ///
 /// It may move to another thread, but it can be neither shared nor cloned:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
 /// shared(ws_core::slot::new::<Box<u8>>().0);
 /// ```
 ///
 /// Nor can its items be made to live longer or shorter than the stealers':
 ///
-/// ```compile_fail
+/// ```compile_fail,E0505
 /// let (owner, stealer) = ws_core::slot::new::<Box<&'static str>>();
 /// let text = String::from("short-lived");
 /// owner.push(Box::new(&*text));

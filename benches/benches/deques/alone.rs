@@ -6,6 +6,7 @@
 //! once a burst: what a queue keeps in registers meanwhile is its merit.
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use benches::clock::Stopwatch;
@@ -43,6 +44,30 @@ fn sample(
     };
     let per_item = time.as_secs_f64() * 1e9 / (f64::from(chunks) * items as f64);
     lap.is_undisturbed().then_some([per_item, f64::NAN])
+}
+
+/// What an uncontended compare-and-swap takes, in ns: the least that a pop can
+/// cost from which no thief may get the same item. One such instruction, or a
+/// fence, is unavoidable (Attiya et al., *Laws of Order*, POPL 2011).
+pub(crate) fn compare_and_swap() -> f64 {
+    const COUNT: u64 = 100_000;
+    let word = AtomicU64::new(0);
+    let word = black_box(&word);
+    let turn = |_| {
+        let start = Instant::now();
+        for value in 0..COUNT {
+            // ORDERING: that of the ring's pop.
+            let order = (Ordering::AcqRel, Ordering::Acquire);
+            assert!(
+                word.compare_exchange(value, value + 1, order.0, order.1)
+                    .is_ok()
+            );
+        }
+        let time = start.elapsed();
+        word.store(0, Ordering::Relaxed);
+        time.as_secs_f64() * 1e9 / COUNT as f64
+    };
+    (0..20).map(turn).fold(f64::INFINITY, f64::min)
 }
 
 /// Pushes `burst` items and pops them, over and over: ns per pair.
@@ -132,7 +157,7 @@ pub(crate) fn half_steal<Q: Queue>(settings: Settings) -> Option<Figures> {
 fn steal_all<Q: Queue>(victims: &mut [Q], loots: &mut [Q], limit: usize) {
     for (victim, loot) in victims.iter_mut().zip(loots) {
         let (victim, loot) = (black_box(victim), black_box(loot));
-        black_box(victim.steal_half(loot, limit));
+        assert!(black_box(victim.steal_half(loot, limit)).is_success());
     }
 }
 

@@ -3,7 +3,8 @@
 //! The owner pushes a burst and pops until nothing is left, over and over; the
 //! figure is its time per item pushed. The thief, on another core, takes half of
 //! what it sees (32 at most) into a queue of its own, pops that empty, and goes
-//! on; after a failed attempt it pauses for one [`spin_loop`] hint.
+//! on. If there is nothing it pauses for one [`spin_loop`] hint; if another thread
+//! was in the way it tries again at once, as there is something.
 //!
 //! An owner is also faster if its thief is slower, so the share of the items that
 //! were stolen stands beside the time. A sample counts only if both threads had
@@ -15,6 +16,7 @@ use std::thread;
 
 use benches::clock::Stopwatch;
 use benches::pin;
+use ws_core::Steal;
 use ws_core::sync::CachePadded;
 
 use crate::queue::Shared;
@@ -94,13 +96,15 @@ fn rob<Q: Shared>(victim: &Q::Stealer, stop: &AtomicBool) -> usize {
     let mut loot = Q::new();
     let mut stolen = 0;
     while !stop.load(Ordering::Relaxed) {
-        if black_box(Q::steal(victim, &mut loot, LIMIT)).is_none() {
-            spin_loop();
-            continue;
-        }
-        stolen += 1;
-        while black_box(loot.pop()).is_some() {
-            stolen += 1;
+        match black_box(Q::steal(victim, &mut loot, LIMIT)) {
+            Steal::Empty => spin_loop(),
+            Steal::Retry => {}
+            Steal::Success(_) => {
+                stolen += 1;
+                while black_box(loot.pop()).is_some() {
+                    stolen += 1;
+                }
+            }
         }
     }
     stolen

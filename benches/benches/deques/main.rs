@@ -215,7 +215,7 @@ fn main() -> io::Result<()> {
             outcomes.push(Outcome { kind, case, series });
         }
     }
-    report::print(&outcomes, clock);
+    report::print(&outcomes, clock, alone::compare_and_swap());
     let verdicts = verdict::all(&outcomes);
     verdict::print(&verdicts);
     let path = report::save(&outcomes, &verdicts)?;

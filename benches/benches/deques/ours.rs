@@ -1,6 +1,6 @@
 //! The queues of `ws-core`.
 
-use ws_core::{chase_lev, ring};
+use ws_core::{Steal, chase_lev, ring};
 
 use crate::queue::{CAPACITY, Queue, Shared};
 
@@ -28,7 +28,7 @@ impl Queue for Ring {
     }
 
     #[inline(always)]
-    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Option<usize> {
+    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Steal<usize> {
         Self::steal(&self.stealer, loot, limit)
     }
 }
@@ -41,8 +41,8 @@ impl Shared for Ring {
     }
 
     #[inline(always)]
-    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Option<usize> {
-        victim.steal_into_limited(&loot.owner, limit).success()
+    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Steal<usize> {
+        victim.steal_into_limited(&loot.owner, limit)
     }
 }
 
@@ -71,7 +71,7 @@ impl Queue for ChaseLev {
     }
 
     #[inline(always)]
-    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Option<usize> {
+    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Steal<usize> {
         Self::steal(&self.stealer, loot, limit)
     }
 }
@@ -84,9 +84,7 @@ impl Shared for ChaseLev {
     }
 
     #[inline(always)]
-    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Option<usize> {
-        victim
-            .steal_batch_into_limited(&loot.owner, limit)
-            .success()
+    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Steal<usize> {
+        victim.steal_batch_into_limited(&loot.owner, limit)
     }
 }

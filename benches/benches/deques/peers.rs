@@ -8,6 +8,8 @@
 use std::marker::PhantomData;
 
 use crossbeam_deque::{Stealer, Worker};
+use st3::StealError;
+use ws_core::Steal;
 
 use crate::plain::Order;
 use crate::queue::{CAPACITY, Queue, Shared, half};
@@ -51,7 +53,7 @@ impl<O: Order> Queue for Crossbeam<O> {
     }
 
     #[inline(always)]
-    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Option<usize> {
+    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Steal<usize> {
         Self::steal(&self.stealer, loot, limit)
     }
 
@@ -68,11 +70,13 @@ impl<O: Order> Shared for Crossbeam<O> {
     }
 
     #[inline(always)]
-    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Option<usize> {
+    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Steal<usize> {
         // The call without a limit takes at most 32.
-        victim
-            .steal_batch_with_limit_and_pop(&loot.worker, limit)
-            .success()
+        match victim.steal_batch_with_limit_and_pop(&loot.worker, limit) {
+            crossbeam_deque::Steal::Empty => Steal::Empty,
+            crossbeam_deque::Steal::Success(item) => Steal::Success(item),
+            crossbeam_deque::Steal::Retry => Steal::Retry,
+        }
     }
 }
 
@@ -104,7 +108,7 @@ macro_rules! st3 {
             }
 
             #[inline(always)]
-            fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Option<usize> {
+            fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Steal<usize> {
                 Self::steal(&self.stealer, loot, limit)
             }
         }
@@ -117,9 +121,12 @@ macro_rules! st3 {
             }
 
             #[inline(always)]
-            fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Option<usize> {
-                let stolen = victim.steal_and_pop(&loot.worker, |available| half(available, limit));
-                stolen.ok().map(|(item, _)| item)
+            fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Steal<usize> {
+                match victim.steal_and_pop(&loot.worker, |available| half(available, limit)) {
+                    Ok((item, _)) => Steal::Success(item),
+                    Err(StealError::Empty) => Steal::Empty,
+                    Err(StealError::Busy) => Steal::Retry,
+                }
             }
         }
     };

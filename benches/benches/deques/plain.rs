@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
+use ws_core::Steal;
+
 use crate::queue::{CAPACITY, Queue, Shared, half};
 
 /// From which end the owner pops; thieves always take the oldest.
@@ -63,7 +65,7 @@ impl<O: Order> Queue for Floor<O> {
     }
 
     #[inline(always)]
-    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Option<usize> {
+    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Steal<usize> {
         take_half(&mut self.items, &mut loot.items, limit)
     }
 }
@@ -96,7 +98,7 @@ impl<O: Order> Queue for Locked<O> {
     }
 
     #[inline(always)]
-    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Option<usize> {
+    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Steal<usize> {
         Self::steal(&self.items, loot, limit)
     }
 }
@@ -109,7 +111,7 @@ impl<O: Order> Shared for Locked<O> {
     }
 
     #[inline(always)]
-    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Option<usize> {
+    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Steal<usize> {
         take_half(
             &mut victim.lock().unwrap(),
             &mut loot.items.lock().unwrap(),
@@ -123,9 +125,11 @@ fn take_half(
     victim: &mut VecDeque<usize>,
     loot: &mut VecDeque<usize>,
     limit: usize,
-) -> Option<usize> {
+) -> Steal<usize> {
     let count = half(victim.len(), limit);
-    let first = victim.pop_front()?;
+    let Some(first) = victim.pop_front() else {
+        return Steal::Empty;
+    };
     loot.extend(victim.drain(..count - 1));
-    Some(first)
+    Steal::Success(first)
 }

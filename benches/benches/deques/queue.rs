@@ -1,5 +1,7 @@
 //! What every queue has to do here.
 
+use ws_core::Steal;
+
 /// How many items a queue must hold: the size of the bounded ones.
 pub(crate) const CAPACITY: usize = 256;
 
@@ -19,7 +21,7 @@ pub(crate) trait Queue: Sized + 'static {
 
     /// Takes half of the items, at most `limit`, as a thief does: returns one of
     /// them and moves the others to `loot`.
-    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Option<usize>;
+    fn steal_half(&mut self, loot: &mut Self, limit: usize) -> Steal<usize>;
 
     /// Takes all items and keeps the memory, which a pop might give back.
     fn clear(&mut self) {
@@ -34,8 +36,8 @@ pub(crate) trait Shared: Queue {
 
     fn stealer(&self) -> Self::Stealer;
 
-    /// As [`steal_half`](Queue::steal_half); `None` also if the attempt failed.
-    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Option<usize>;
+    /// As [`steal_half`](Queue::steal_half), from another thread.
+    fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Steal<usize>;
 }
 
 /// What a thief takes of `available` items: half, rounded up.

@@ -5,6 +5,12 @@ use core::marker::PhantomData;
 use core::ptr;
 
 use super::words::{self, Bits, Word};
+use crate::sync::atomic::Ordering;
+
+/// The largest number of slots: a quarter of the address space.
+const MAX_CAPACITY: usize = 1 << (usize::BITS - 2);
+
+const TOO_MANY: &str = "the capacity of a deque exceeds the address space";
 
 /// Slots for the indices of one stretch of the deque's life.
 ///
@@ -22,16 +28,21 @@ pub(super) struct Buffer<T> {
 }
 
 impl<T> Buffer<T> {
-    /// Allocates `capacity` slots, a power of two.
+    /// Allocates at least `capacity` slots, and at least one.
     pub(super) fn allocate(capacity: usize) -> *mut Self {
-        Self::replacing(ptr::null_mut(), capacity)
+        let capacity = capacity.checked_next_power_of_two();
+        Self::replacing(ptr::null_mut(), capacity.expect(TOO_MANY))
     }
 
     fn replacing(older: *mut Self, capacity: usize) -> *mut Self {
-        debug_assert!(capacity.is_power_of_two());
-        let words = capacity
-            .checked_mul(words::per_item::<T>())
-            .expect("the capacity of a deque overflows the address space");
+        // Unchecked indexing relies on the first, differences of indices on the
+        // second, as items without a size take no memory.
+        assert!(
+            capacity.is_power_of_two() && capacity <= MAX_CAPACITY,
+            "{TOO_MANY}"
+        );
+        let words = capacity.checked_mul(words::per_item::<T>());
+        let words = words.expect(TOO_MANY);
         Box::into_raw(Box::new(Self {
             mask: capacity - 1,
             words: (0..words).map(|_| Word::new(ptr::null_mut())).collect(),
@@ -50,19 +61,16 @@ impl<T> Buffer<T> {
     pub(super) unsafe fn grown(this: *mut Self, indices: core::ops::Range<i64>) -> *mut Self {
         // SAFETY: the caller promises that the buffer is alive.
         let old = unsafe { &*this };
-        let capacity = old
-            .capacity()
-            .checked_mul(2)
-            .expect("the capacity of a deque overflows");
+        let capacity = old.capacity().checked_mul(2).expect(TOO_MANY);
         let grown = Self::replacing(this, capacity);
         // SAFETY: it was allocated just now.
         let new = unsafe { &*grown };
         for index in indices {
-            let bits = old.load(index);
-            // SAFETY: the indices are those of items, and they move: the old
-            // slots are not taken from any more once the new buffer is out,
-            // but for thieves, who compete for `top` with everyone.
-            new.store(index, unsafe { bits.into_item() });
+            // Words, not items: a thief may have taken this one by now, and
+            // then it is not ours to touch.
+            for (from, to) in old.slot(index).iter().zip(new.slot(index)) {
+                to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
         }
         grown
     }

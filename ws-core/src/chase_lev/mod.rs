@@ -22,7 +22,7 @@
 //!
 //! - **The owner remembers `top`.** It only grows, so an old value is a safe
 //!   one: a push does not look at the thieves' cache line until the deque seems
-//!   full, and a pop of an empty deque returns without a fence.
+//!   full, and a pop of a deque that it knows to be empty needs no fence.
 //! - **The last known item is taken like a thief.** If by the remembered `top`
 //!   there is one item, it is the last one (or gone), and the owner goes straight
 //!   for the compare-and-swap: one read-modify-write instead of a fence and one.
@@ -41,16 +41,31 @@
 //! `last = bottom - 1` when it reads `top < last`. Let a thief take index `last`
 //! nevertheless: it read `top = last`, then `bottom > last`. Between the two it
 //! has a SeqCst fence, and so has the owner between its store `bottom = last` and
-//! its load of `top`. One fence comes first. If the owner's does, the thief's
-//! load of `bottom` sees `last` or a later store: later ones are larger only if
-//! the pop is over and a push has reused the index, for another item. If the
-//! thief's fence comes first, the owner's load sees `top = last` at least, and
-//! it competes.
+//! its load of `top`. One fence comes first (C++20, \[atomics.order\] paragraph
+//! 4). If the owner's does, the thief's load of `bottom` sees `last` or a later
+//! store: later ones are larger only if the pop is over and a push has reused the
+//! index, for another item. If the thief's fence comes first, the owner's load
+//! sees `top = last` at least, and it competes.
 //!
-//! A thief reads the slot before its swap. If the swap succeeds, `top` had not
-//! moved, so the owner had no right to reuse the slot, in this buffer or in a
-//! newer one, and the bits read are the item's. A thief with an old buffer reads
-//! the same bits: a buffer is not written to after it was replaced.
+//! A pop that goes straight for the swap needs no fence: it takes nothing without
+//! the swap, and whoever reads the `top` that it wrote also sees the last lowering
+//! of `bottom` before it.
+//!
+//! A thief reads the slot before its swap. Suppose that its swap at `t` succeeds.
+//! `top` was `t` from its load to the swap, and two things could still have
+//! changed the slot:
+//!
+//! - *A pop and a push at the same index.* A pop of `t` that competed would have
+//!   moved `top`. One that did not has read `top < t` after its fence, so that
+//!   fence precedes the thief's, and the thief's `bottom` is that pop's store or a
+//!   later one. If it is above `t`, it publishes the later push, whose bits the
+//!   thief then sees.
+//! - *A push a whole turn later.* The owner must have read `top > t`, which only
+//!   the thief's own swap wrote; that is a release after the thief's read
+//!   (`deque.top`).
+//!
+//! Growth copies `t`, because the owner's `top` is not above it, and the old
+//! buffer is not written to again: a thief that holds it reads the same bits.
 //!
 //! # Memory ordering
 //!
@@ -67,7 +82,10 @@
 //! # Limits
 //!
 //! An item with pointers at unaligned places (`repr(packed)`) loses their
-//! provenance on its way through the slots; box such items.
+//! provenance on its way through the slots, so that using them is undefined
+//! behaviour by the letter; put such items in a box.
+//!
+//! Indices are signed 64-bit numbers and do not wrap within centuries.
 
 mod buffer;
 
@@ -78,10 +96,9 @@ mod buffer;
         target_arch = "aarch64",
         target_arch = "arm",
         target_arch = "riscv64",
-        target_arch = "riscv32",
         target_arch = "loongarch64"
     ),
-    not(miri)
+    not(any(miri, ws_boxed))
 ))]
 mod words;
 
@@ -92,10 +109,9 @@ mod words;
         target_arch = "aarch64",
         target_arch = "arm",
         target_arch = "riscv64",
-        target_arch = "riscv32",
         target_arch = "loongarch64"
     ),
-    not(miri)
+    not(any(miri, ws_boxed))
 )))]
 #[path = "boxed.rs"]
 mod words;
@@ -103,6 +119,7 @@ mod words;
 use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use self::buffer::Buffer;
 use crate::Steal;
@@ -133,6 +150,10 @@ pub fn new<T>() -> (Owner<T>, Stealer<T>) {
 
 /// Makes an empty deque with room for at least `capacity` items before it grows.
 ///
+/// # Panics
+///
+/// If so many do not fit the address space.
+///
 /// ```
 /// let (owner, _) = ws_core::chase_lev::with_capacity::<u8>(100);
 /// assert_eq!(owner.capacity(), 128);
@@ -144,7 +165,8 @@ pub fn with_capacity<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
 /// Makes a deque whose indices start at `index`: tests let the slots wrap early.
 #[doc(hidden)]
 pub fn starting_at<T>(index: i64, capacity: usize) -> (Owner<T>, Stealer<T>) {
-    let buffer = Buffer::allocate(capacity.max(1).next_power_of_two());
+    assert!(index.unsigned_abs() <= 1 << 62, "indices must not wrap");
+    let buffer = Buffer::allocate(capacity);
     let deque = Arc::new(Deque {
         top: CachePadded::new(AtomicI64::new(index)),
         bottom: CachePadded::new(AtomicI64::new(index)),
@@ -182,8 +204,8 @@ impl<T> Deque<T> {
     fn swap_top(&self, index: i64) -> Result<(), i64> {
         // A strong exchange: a spurious failure would read as a lost race.
         // ORDERING(deque.top): release side; on failure acquire side, as the
-        // owner remembers the outcome. SeqCst as in the paper: the swaps take
-        // part in the order of the fences.
+        // owner remembers the outcome. SeqCst is the paper's; the proof above
+        // needs no more than release.
         let (success, failure) = (Ordering::SeqCst, Ordering::Acquire);
         self.top
             .compare_exchange(index, index + 1, success, failure)
@@ -191,11 +213,16 @@ impl<T> Deque<T> {
     }
 
     fn len(&self) -> usize {
-        // ORDERING: relaxed; the answer is out of date anyway.
-        let top = self.top.load(Ordering::Relaxed);
-        let bottom = self.bottom.load(Ordering::Relaxed);
-        // A pop that finds nothing lowers `bottom` below `top` for a moment.
-        usize::try_from(bottom - top).unwrap_or(0)
+        loop {
+            // ORDERING: acquire, so that the loads stay in this order; if `top`
+            // is the same at the end, it was so when `bottom` was read.
+            let top = self.top.load(Ordering::Acquire);
+            let bottom = self.bottom.load(Ordering::Acquire);
+            if self.top.load(Ordering::Relaxed) == top {
+                // A pop that finds nothing lowers `bottom` below `top`.
+                return usize::try_from(bottom - top).unwrap_or(0);
+            }
+        }
     }
 }
 
@@ -203,12 +230,12 @@ impl<T> Deque<T> {
 ///
 /// It may move to another thread, but it can be neither shared nor cloned:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
 /// shared(ws_core::chase_lev::new::<u8>().0);
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0599
 /// let (owner, _) = ws_core::chase_lev::new::<u8>();
 /// let second = owner.clone();
 /// ```
@@ -228,12 +255,23 @@ pub struct Owner<T> {
 // SAFETY: the raw pointer is to a buffer that the shared deque owns.
 unsafe impl<T: Send> Send for Owner<T> {}
 
+// No user code runs while the deque is changed, so a panic finds it in order.
+impl<T> UnwindSafe for Owner<T> {}
+impl<T> RefUnwindSafe for Owner<T> {}
+
 impl<T> Owner<T> {
     /// Puts `item` at the bottom; grows the deque if it is full.
     ///
     /// # Panics
     ///
     /// If the deque outgrows the address space.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::chase_lev::with_capacity(1);
+    /// owner.push('a');
+    /// owner.push('b');
+    /// assert_eq!((owner.len(), owner.capacity()), (2, 2));
+    /// ```
     #[inline]
     pub fn push(&self, item: T) {
         let bottom = self.bottom.get();
@@ -283,7 +321,8 @@ impl<T> Owner<T> {
         if top < last {
             self.bottom.set(last);
             // SAFETY: the slot at `last` holds an item, and no thief can take
-            // it: `top` is lower, and every thief from here on sees `bottom`.
+            // it: one that reads `top == last` has its fence after ours, and so
+            // sees this `bottom`.
             return Some(unsafe { self.buffer().load(last).into_item() });
         }
         let item = if top == last {
@@ -291,9 +330,8 @@ impl<T> Owner<T> {
         } else {
             None
         };
-        // The deque is empty now, whoever took the last item: `top` is where
-        // `bottom` was. Only now may thieves see that `bottom` again, otherwise
-        // one that looked in between would have seen the last item missing.
+        // Whoever took the last item, `top` is where `bottom` was. The shared
+        // one goes back there; no thief can tell the difference.
         self.publish(last + 1);
         item
     }
@@ -378,6 +416,9 @@ pub struct Stealer<T> {
     deque: Arc<Deque<T>>,
 }
 
+impl<T> UnwindSafe for Stealer<T> {}
+impl<T> RefUnwindSafe for Stealer<T> {}
+
 impl<T> Stealer<T> {
     /// Takes the oldest item.
     ///
@@ -390,7 +431,7 @@ impl<T> Stealer<T> {
     /// ```
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        // ORDERING: acquire, so that the loads below are not older than `top`.
+        // ORDERING: acquire as in the paper; the fence alone would do.
         let top = self.deque.top.load(Ordering::Acquire);
         // ORDERING(deque.race): see the owner's fence.
         fence(Ordering::SeqCst);
@@ -417,7 +458,11 @@ impl<T> Stealer<T> {
     /// others to `thief`, oldest first.
     ///
     /// One compare-and-swap per item; it ends early when another thread is in
-    /// the way.
+    /// the way. Stealing from oneself rotates the deque.
+    ///
+    /// # Panics
+    ///
+    /// If `thief` outgrows the address space.
     ///
     /// ```
     /// use ws_core::{Steal, chase_lev};
@@ -434,6 +479,10 @@ impl<T> Stealer<T> {
 
     /// As [`steal_batch_into`](Self::steal_batch_into), but takes at most
     /// `limit` items, with the one returned; a limit of 0 counts as 1.
+    ///
+    /// # Panics
+    ///
+    /// If `thief` outgrows the address space.
     pub fn steal_batch_into_limited(&self, thief: &Owner<T>, limit: usize) -> Steal<T> {
         let half = self.len().div_ceil(2);
         let first = self.steal();

@@ -121,7 +121,7 @@ pub fn new<T>() -> (Owner<T>, Stealer<T>) {
 ///
 /// Another `N` does not compile:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// let (owner, _) = ws_core::ring::with_capacity::<u8, 100>();
 /// ```
 pub fn with_capacity<T, const N: usize>() -> (Owner<T, N>, Stealer<T, N>) {
@@ -213,17 +213,24 @@ impl<T, const N: usize> Ring<T, N> {
         (head, self.tail.load(Ordering::Acquire))
     }
 
-    /// How many items there are; exact for the owner.
-    fn len(&self) -> usize {
-        let (head, tail) = self.observe();
-        // If the owner went on in between, more than fits may seem to be there.
-        (tail.wrapping_sub(head.real()) as usize).min(N)
+    /// Head and tail as they were at one moment.
+    fn snapshot(&self) -> (Head, u32) {
+        loop {
+            let (head, tail) = self.observe();
+            if self.load_head() == head {
+                return (head, tail);
+            }
+        }
     }
 
-    /// How many slots are free, seen from outside.
-    fn spare_capacity(&self) -> usize {
+    fn len(&self) -> usize {
+        let (head, tail) = self.snapshot();
+        tail.wrapping_sub(head.real()) as usize
+    }
+
+    fn is_empty(&self) -> bool {
         let (head, tail) = self.observe();
-        N - (tail.wrapping_sub(head.steal()) as usize).min(N)
+        head.real() == tail
     }
 
     /// Claims `amount(available)` of the oldest items.
@@ -301,12 +308,12 @@ impl<T, const N: usize> Claim<'_, T, N> {
 ///
 /// It may move to another thread, but it can be neither shared nor cloned:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
 /// shared(ws_core::ring::new::<u8>().0);
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0599
 /// let (owner, _) = ws_core::ring::new::<u8>();
 /// let second = owner.clone();
 /// ```
@@ -441,7 +448,7 @@ impl<T, const N: usize> Owner<T, N> {
     /// Returns whether the ring holds no item.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.ring.is_empty()
     }
 
     /// Returns how many pushes are sure to succeed.
@@ -615,8 +622,7 @@ impl<T, const N: usize> Stealer<T, N> {
         }
     }
 
-    /// Returns about how many items the ring holds; too many, if the owner pops
-    /// and pushes during the call, but never more than the capacity.
+    /// Returns how many items the ring holds, at some moment during the call.
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
@@ -625,14 +631,14 @@ impl<T, const N: usize> Stealer<T, N> {
     /// Returns whether the ring holds no item, at some moment during the call.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.ring.is_empty()
     }
 
-    /// Returns about how much room there is; too little, if the owner pops and
-    /// pushes during the call.
+    /// Returns how much room there is, at some moment during the call.
     #[inline]
     pub fn spare_capacity(&self) -> usize {
-        self.ring.spare_capacity()
+        let (head, tail) = self.ring.snapshot();
+        N - tail.wrapping_sub(head.steal()) as usize
     }
 
     /// Returns the number of slots.
