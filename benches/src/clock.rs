@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::os;
 
 /// The part of its wall time that an undisturbed thread is on its core. Less
-/// than one, as interrupts are not counted as the thread's time.
+/// than one, as interrupts are not counted as the thread's time; not measured.
 const UNDISTURBED: f64 = 0.95;
 
 /// Runs from its start to any number of [laps](Lap).

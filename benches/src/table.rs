@@ -11,7 +11,7 @@ use std::fmt;
 /// table.section("a pop");
 /// table.row(["mine".into(), figure(1.5), ratio(1.5, 3.0)]);
 /// let text = table.to_string();
-/// assert_eq!(text, "queue    ns  ratio\n\na pop\n  mine  1.50   0.50\n");
+/// assert_eq!(text, "queue     ns  ratio\n\na pop\n  mine  1.50   0.50\n");
 /// ```
 #[derive(Debug)]
 pub struct Table {

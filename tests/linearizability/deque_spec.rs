@@ -6,12 +6,8 @@
 //! the owner pops the last item, others already find nothing. So taking the
 //! oldest item has two steps.
 //!
-//! For the same reason a thief that asks whether there is nothing may be told no
-//! when there has been nothing all along, but never yes when there is something:
-//! it looks at the oldest index and then at the newest, as does a batch.
-//!
-//! A batch is a sequence of single steals, each at its own moment; how many there
-//! may be follows from these two looks.
+//! A batch is a sequence of single steals, each at its own moment, half of the
+//! length that was there at a moment before.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -38,38 +34,26 @@ pub(crate) enum Step {
     Aim,
     /// It is turned away: the index has moved since.
     Beaten,
-    /// A thief, after a look at the oldest item, looks at the newest and wants
-    /// half of what is between, at most its limit. It may end early, unless no
-    /// one is there to be in its way.
+    /// A thief looks at the length and wants half of it, at most its limit. It may
+    /// end early, unless no one is there to be in its way.
     Measure {
         took: usize,
         limit: usize,
         alone: bool,
     },
-    /// After a look at the oldest index the newest is beyond it.
-    NotEmpty,
+    IsEmpty(bool),
     Len(usize),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     items: VecDeque<Item>,
-    /// How many items were taken as the oldest.
-    taken: usize,
-    /// The oldest index, which lags behind.
+    /// The oldest index, which may lag behind the items.
     top: usize,
     /// Who has to move it.
     unsettled: [bool; MAX_THREADS],
     /// The oldest index that each thread saw last.
     aim: [usize; MAX_THREADS],
-}
-
-impl State {
-    /// How many items there seem to be to a thread that looked at the oldest
-    /// index before, and looks at the newest now.
-    fn seen_by(&self, thread: usize) -> usize {
-        (self.taken + self.items.len()).saturating_sub(self.aim[thread])
-    }
 }
 
 impl Specification for DequeSpec {
@@ -79,7 +63,6 @@ impl Specification for DequeSpec {
     fn initial(_shape: Shape) -> State {
         State {
             items: VecDeque::new(),
-            taken: 0,
             top: 0,
             unsettled: [false; MAX_THREADS],
             aim: [0; MAX_THREADS],
@@ -103,7 +86,7 @@ impl Specification for DequeSpec {
             }
             (Call::StealHalf { limit, .. }, Outcome::Took(items)) => {
                 let took = items.len();
-                let mut steps = vec![Step::Aim, Step::Measure { took, limit, alone }];
+                let mut steps = vec![Step::Measure { took, limit, alone }];
                 steps.extend(
                     items
                         .iter()
@@ -111,8 +94,7 @@ impl Specification for DequeSpec {
                 );
                 steps
             }
-            (Call::IsEmpty, Outcome::Answer(true)) => vec![Step::Empty],
-            (Call::IsEmpty, Outcome::Answer(false)) => vec![Step::Aim, Step::NotEmpty],
+            (Call::IsEmpty, &Outcome::Answer(answer)) => vec![Step::IsEmpty(answer)],
             (Call::Len, &Outcome::Count(count)) => vec![Step::Len(count)],
             _ => panic!("not an outcome of this call: {record:?}"),
         }
@@ -126,15 +108,11 @@ impl Specification for DequeSpec {
             }
             Step::Pop(item) => {
                 // The last item is taken as a thief would.
-                if state.items.len() == 1 {
-                    state.taken += 1;
-                    state.unsettled[thread] = true;
-                }
+                state.unsettled[thread] = state.items.len() == 1;
                 state.items.pop_back() == Some(item)
             }
             Step::Empty => state.items.is_empty(),
             Step::Steal(item) => {
-                state.taken += 1;
                 state.unsettled[thread] = true;
                 state.items.pop_front() == Some(item)
             }
@@ -148,11 +126,11 @@ impl Specification for DequeSpec {
             }
             Step::Beaten => state.aim[thread] != state.top,
             Step::Measure { took, limit, alone } => {
-                let half = state.seen_by(thread).div_ceil(2);
+                let half = state.items.len().div_ceil(2);
                 let most = half.min(limit).max(1);
                 took == most || (took < most && !alone)
             }
-            Step::NotEmpty => state.seen_by(thread) > 0,
+            Step::IsEmpty(answer) => state.items.is_empty() == answer,
             Step::Len(count) => state.items.len() == count,
         }
     }

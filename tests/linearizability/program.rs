@@ -28,9 +28,9 @@ pub(crate) enum Call {
     },
     /// Whether there is nothing; either half may ask.
     IsEmpty,
-    /// The owner's look at how many items there are.
+    /// How many items there are; either half may ask.
     Len,
-    /// The owner's look at how many pushes will fit.
+    /// How many pushes will fit; either half may ask.
     SpareCapacity,
 }
 

@@ -73,7 +73,13 @@ pub(crate) const RING_USAGE: Usage = Usage {
         (1, Call::Len),
         (1, Call::SpareCapacity),
     ],
-    thief: &[(5, Call::Steal), (8, HALF), (1, Call::IsEmpty)],
+    thief: &[
+        (5, Call::Steal),
+        (8, HALF),
+        (1, Call::IsEmpty),
+        (1, Call::Len),
+        (1, Call::SpareCapacity),
+    ],
 };
 
 pub(crate) const DEQUE_USAGE: Usage = Usage {
@@ -85,7 +91,12 @@ pub(crate) const DEQUE_USAGE: Usage = Usage {
         (1, Call::IsEmpty),
         (1, Call::Len),
     ],
-    thief: &[(8, Call::Steal), (5, HALF), (1, Call::IsEmpty)],
+    thief: &[
+        (8, Call::Steal),
+        (5, HALF),
+        (1, Call::IsEmpty),
+        (1, Call::Len),
+    ],
 };
 
 pub(crate) const SLOT_USAGE: Usage = Usage {
@@ -212,6 +223,8 @@ impl<const N: usize> Half for RingThief<N> {
                 stolen(self.stealer.steal_into_limited(&self.own, limit))
             }
             Call::IsEmpty => Outcome::Answer(self.stealer.is_empty()),
+            Call::Len => Outcome::Count(self.stealer.len()),
+            Call::SpareCapacity => Outcome::Count(self.stealer.spare_capacity()),
             other => unreachable!("{other:?} is no call of a thief"),
         }
     }
@@ -271,6 +284,7 @@ impl Half for DequeThief {
                 stolen(self.stealer.steal_batch_into_limited(&self.own, limit))
             }
             Call::IsEmpty => Outcome::Answer(self.stealer.is_empty()),
+            Call::Len => Outcome::Count(self.stealer.len()),
             other => unreachable!("{other:?} is no call of a thief"),
         }
     }

@@ -323,6 +323,14 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     // The slot.
     Mutant {
+        name: "x.slot.cas",
+        errata: &[],
+        file: SLOT,
+        find: "self.adopt(self.item.swap(ptr::null_mut(), Ordering::Acquire))",
+        replace: "let mut raw = self.item.load(Ordering::Relaxed);\n while !raw.is_null() { match self.item.compare_exchange(raw, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed) { Ok(raw) => return self.adopt(raw), Err(actual) => raw = actual } }\n None",
+        models: &["slot.two_thieves", "slot.refill_against_takes"],
+    },
+    Mutant {
         name: "slot.publish.release_by_store",
         errata: &[],
         file: SLOT,

@@ -2,7 +2,7 @@
 
 use super::model::{Body, Expect, Main, Model};
 use super::{canary, chase_lev, chase_lev_growth, deque_right, deque_seeds};
-use super::{ring, ring_chain, ring_drop, ring_overflow, slot};
+use super::{park, ring, ring_chain, ring_drop, ring_overflow, slot};
 
 /// The models in the order of the table, canaries first.
 const MODELS: &[&[Model]] = &[
@@ -16,6 +16,7 @@ const MODELS: &[&[Model]] = &[
     chase_lev::MODELS,
     chase_lev_growth::MODELS,
     slot::MODELS,
+    park::MODELS,
 ];
 
 /// One model in one assignment of roles: what one process explores.

@@ -24,6 +24,7 @@ mod deque_seeds;
 // The structures of `ws-core`.
 mod chase_lev;
 mod chase_lev_growth;
+mod park;
 mod ring;
 mod ring_chain;
 mod ring_drop;

@@ -17,9 +17,10 @@ pub(crate) fn print(outcomes: &[Outcome], clock: Duration, compare_and_swap: f64
         "\
 Times in ns per item; a push and a pop are one item.
 Half-steal, fill and drain prepare eight queues and time the operation on all of
-them, nothing else; a read of the clock, {clock} ns here, is subtracted each time.
-With a thief: the owner's time per item it pushed. Look at the median there; in
-the best sample the thief may have been asleep.
+them, nothing else. What a timed section costs by itself, {clock} ns here, is subtracted.
+With a thief: the owner's time per item it pushed. In the best of these samples the
+thief was asleep; the median counts. An owner is also faster if its thief is slower:
+look at the share stolen.
 One uncontended compare-and-swap takes {compare_and_swap:.1} ns here. A pop from which no thief
 may get the same item needs one, or a fence, whatever the queue; the floor has none.
 ",
@@ -37,6 +38,11 @@ may get the same item needs one, or a fence, whatever the queue; the floor has n
     ]);
     for outcome in outcomes {
         let peer = outcome.best_peer();
+        let peer_best = if outcome.best_counts() {
+            peer.best(NS)
+        } else {
+            f64::NAN
+        };
         let floor = outcome.floor().map_or(f64::NAN, |floor| floor.median(NS));
         table.section(format!("{}, {}", outcome.kind, outcome.case));
         for series in &outcome.series {
@@ -45,7 +51,7 @@ may get the same item needs one, or a fence, whatever the queue; the floor has n
                 figure(series.median(NS)),
                 figure(series.best(NS)),
                 ratio(series.median(NS), peer.median(NS)),
-                ratio(series.best(NS), peer.best(NS)),
+                ratio(series.best(NS), peer_best),
                 ratio(series.median(NS), floor),
                 per_cent(series.median(STOLEN)),
                 series.len().to_string(),

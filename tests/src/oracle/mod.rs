@@ -1,8 +1,14 @@
-//! What the fuzz targets share: items that are counted, and bytes as choices.
+//! The queues against a `VecDeque`, on one thread.
 //!
-//! A target reads a byte string as a sequence of operations on a few queues and
+//! A check reads a byte string as a sequence of operations on a few queues and
 //! does the same to a `VecDeque` each. On one thread the outcome of every
 //! operation is determined, so the two must agree on everything that can be seen.
+//!
+//! The bytes come from the property tests (`tests/oracle.rs`), which shrink them,
+//! and from the fuzzer (`fuzz/`), which follows the coverage.
+
+pub mod chase_lev;
+pub mod ring;
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -10,11 +16,11 @@ use std::rc::Rc;
 
 /// Who still exists: every item is made once and dropped once.
 #[derive(Clone, Default)]
-pub struct Ledger(Rc<RefCell<Vec<bool>>>);
+struct Ledger(Rc<RefCell<Vec<bool>>>);
 
 impl Ledger {
     /// Makes the next item.
-    pub fn item<P: Default>(&self) -> Item<P> {
+    fn item<P: Default>(&self) -> Item<P> {
         let mut alive = self.0.borrow_mut();
         alive.push(true);
         Item {
@@ -26,21 +32,21 @@ impl Ledger {
     }
 
     /// Whether the item of this number exists.
-    pub fn is_alive(&self, id: u32) -> bool {
+    fn is_alive(&self, id: u32) -> bool {
         self.0.borrow()[id as usize]
     }
 
     /// How many items exist.
-    pub fn alive(&self) -> usize {
+    fn alive(&self) -> usize {
         self.0.borrow().iter().filter(|&&alive| alive).count()
     }
 }
 
 /// An item that owns memory, so that the sanitizer sees a second drop as well,
 /// and has a size of the target's choice.
-pub struct Item<P> {
+struct Item<P> {
     /// Its number.
-    pub id: u32,
+    id: u32,
     on_heap: Box<u8>,
     padding: P,
     ledger: Ledger,
@@ -55,12 +61,12 @@ impl<P> Drop for Item<P> {
 }
 
 /// What the items of a run carry along.
-pub trait Padding: Copy + Default + PartialEq + Debug + 'static {}
+trait Padding: Copy + Default + PartialEq + Debug + 'static {}
 impl<P: Copy + Default + PartialEq + Debug + 'static> Padding for P {}
 
 impl<P: Padding> Item<P> {
     /// Its number, when it has been looked at.
-    pub fn checked(&self) -> u32 {
+    fn checked(&self) -> u32 {
         assert_eq!(self.padding, P::default());
         assert!(
             self.ledger.is_alive(self.id),
@@ -71,22 +77,22 @@ impl<P: Padding> Item<P> {
     }
 }
 
-/// The bytes of the fuzzer, one choice after the other.
-pub struct Choices<'a>(std::slice::Iter<'a, u8>);
+/// The bytes, one choice after the other.
+struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Choices<'a> {
     /// Reads `data` from its start.
-    pub fn new(data: &'a [u8]) -> Self {
+    fn new(data: &'a [u8]) -> Self {
         Self(data.iter())
     }
 
     /// The next byte, if there is one.
-    pub fn next_byte(&mut self) -> Option<u8> {
+    fn next_byte(&mut self) -> Option<u8> {
         self.0.next().copied()
     }
 
     /// A number below `n`; 0 when the bytes have ended.
-    pub fn below(&mut self, n: usize) -> usize {
+    fn below(&mut self, n: usize) -> usize {
         self.next_byte().unwrap_or(0) as usize % n
     }
 }
