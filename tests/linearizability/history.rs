@@ -73,7 +73,10 @@ impl Record {
     }
 }
 
-/// The records of every thread, in the thread's order; the owner is thread 0.
+/// The owner's number among the threads.
+pub(crate) const OWNER: usize = 0;
+
+/// The records of every thread, in the thread's order; [`OWNER`] comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     pub(crate) threads: Vec<Vec<Record>>,
@@ -101,7 +104,7 @@ impl fmt::Display for History {
         }
         rows.sort_by_key(|(_, record)| record.invoked);
         for (thread, record) in rows {
-            let name = if thread == 0 {
+            let name = if thread == OWNER {
                 "owner".to_owned()
             } else {
                 format!("thief {thread}")

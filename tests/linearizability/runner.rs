@@ -15,12 +15,12 @@ use super::{deque_canaries, ring_canaries, slot_canaries, structures};
 const USAGE: &str = "\
 usage: linearizability [--seed N] [--histories N] [NAME]...
     --seed N        where programs and schedules are drawn from; by default the clock
-    --histories N   histories of each structure under each scheduler; by default 20000
+    --histories N   histories of each structure under each scheduler; by default 100000
     NAME            a structure, a canary, or one scheduler of it: `ring`, `ring/pct3`";
 
-/// Histories of each structure under each scheduler: all in all a minute on two
-/// cores.
-const HISTORIES: usize = 20_000;
+/// Histories of each structure under each scheduler: all in all half a minute on
+/// two cores.
+const HISTORIES: usize = 100_000;
 
 /// Histories after which a scheduler gives a canary up. Together the portfolio
 /// needs some hundred at most.

@@ -6,8 +6,8 @@
 
 use std::cell::RefCell;
 use std::panic;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -23,16 +23,19 @@ fn rejected<P: Park + 'static>(
     rule: &str,
     how: &str,
 ) {
+    let verdict = verdict(make);
+    assert!(verdict.contains(&format!("`{rule}`")), "{verdict}");
+    assert!(verdict.contains(how), "{verdict}");
+}
+
+/// What the suite says when it rejects these parkers.
+fn verdict<P: Park + 'static>(make: impl Fn() -> P + Send + Sync + 'static) -> String {
     // Long enough for the rules that pass on a busy machine, and most of the time
     // that a test of a hanging parker takes.
     let patience = Duration::from_secs(2);
-    let verdict = panic::catch_unwind(panic::AssertUnwindSafe(|| {
-        conformance::check_within(patience, make);
-    }));
-    let panic = verdict.expect_err("the suite accepts a broken parker");
-    let message = panic.downcast_ref::<String>().expect("a message");
-    assert!(message.contains(&format!("`{rule}`")), "{message}");
-    assert!(message.contains(how), "{message}");
+    let check = panic::AssertUnwindSafe(|| conformance::check_within(patience, make));
+    let panic = panic::catch_unwind(check).expect_err("the suite accepts a broken parker");
+    *panic.downcast().expect("a message")
 }
 
 /// Only a thread that sleeps already is given a token.
@@ -257,10 +260,7 @@ impl Kind for SleepsOverTokens {
         if Self::take(&mut shared.lock()) {
             return;
         }
-        // Spins, as a thread that yields to a busy machine is away for longer
-        // than the rules before `ping_pong` are prepared for.
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_micros(5) {}
+        thread::sleep(Duration::from_micros(50));
         let mut state = shared.lock();
         state.sleeping = true;
         state = shared.changed.wait(state).unwrap();
@@ -271,7 +271,9 @@ impl Kind for SleepsOverTokens {
 
 #[test]
 fn losing_a_token_that_races_with_park() {
-    rejected(Locked::<SleepsOverTokens>::new, "ping_pong", "hangs");
+    // By `ping_pong`, or by an earlier rule if the machine is very busy.
+    let verdict = verdict(Locked::<SleepsOverTokens>::new);
+    assert!(verdict.contains("hangs"), "{verdict}");
 }
 
 /// A correct parker with other unparkers.
@@ -304,36 +306,39 @@ impl<U: Unpark + Clone> Park for With<U> {
     }
 }
 
-/// An unpark leaves when it finds another at work: "that one wakes the sleeper".
-struct OneAtATime {
-    inner: ThreadUnparker,
-    at_work: AtomicBool,
-    calls: AtomicU32,
+/// A table with room for three handles; those beyond wake nobody.
+struct RoomForThree {
+    inner: Option<ThreadUnparker>,
+    /// Counts the handles, and the parker's own.
+    handles: Arc<()>,
 }
 
-impl Unpark for OneAtATime {
+impl Clone for RoomForThree {
+    fn clone(&self) -> Self {
+        let handles = Arc::clone(&self.handles);
+        let inner = self.inner.clone();
+        Self {
+            inner: inner.filter(|_| Arc::strong_count(&handles) <= 4),
+            handles,
+        }
+    }
+}
+
+impl Unpark for RoomForThree {
     fn unpark(&self) {
-        if !self.at_work.swap(true, Acquire) {
-            self.inner.unpark();
-            // Now and then it is at work for so long that others come.
-            if self.calls.fetch_add(1, Relaxed) % 16 == 0 {
-                thread::sleep(Duration::from_micros(50));
-            }
-            self.at_work.store(false, Release);
+        if let Some(inner) = &self.inner {
+            inner.unpark();
         }
     }
 }
 
 #[test]
 fn losing_tokens_of_a_crowd() {
-    let one_at_a_time = |inner| {
-        Arc::new(OneAtATime {
-            inner,
-            at_work: AtomicBool::new(false),
-            calls: AtomicU32::new(0),
-        })
+    let room_for_three = |inner| RoomForThree {
+        inner: Some(inner),
+        handles: Arc::default(),
     };
-    rejected(move || With::new(one_at_a_time), "many_unparkers", "hangs");
+    rejected(move || With::new(room_for_three), "many_unparkers", "hangs");
 }
 
 /// Wakes the thread that made the parker, whoever parks.

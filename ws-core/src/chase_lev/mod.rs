@@ -125,7 +125,7 @@ use self::buffer::Buffer;
 use crate::Steal;
 use crate::chaos;
 use crate::sync::atomic::{AtomicI64, AtomicPtr, Ordering, fence};
-use crate::sync::{Arc, CachePadded};
+use crate::sync::{Arc, CachePadded, fence_after_swap, store_and_fence};
 
 /// The number of slots of a deque made by [`new`], before it grows.
 ///
@@ -204,8 +204,8 @@ impl<T> Deque<T> {
     fn swap_top(&self, index: i64) -> Result<(), i64> {
         // A strong exchange: a spurious failure would read as a lost race.
         // ORDERING(deque.top): release side; on failure acquire side, as the
-        // owner remembers the outcome. SeqCst is the paper's; the proof above
-        // needs no more than release.
+        // owner remembers the outcome. SeqCst, so that the barriers of
+        // `sync::barrier` hold by the language's rules, not only the processor's.
         let (success, failure) = (Ordering::SeqCst, Ordering::Acquire);
         self.top
             .compare_exchange(index, index + 1, success, failure)
@@ -308,15 +308,14 @@ impl<T> Owner<T> {
     /// Takes the item at `last`, of which there are older ones, as far as known.
     #[inline(always)]
     fn take_newest(&self, last: i64) -> Option<T> {
-        // ORDERING(deque.publish): release side.
-        self.deque.bottom.store(last, Ordering::Release);
+        // ORDERING(deque.publish): release side, as for every store of `bottom`.
         // ORDERING(deque.race): without the fence a thief and this pop may each
         // miss what the other one did, and both take the item.
-        fence(Ordering::SeqCst);
+        store_and_fence(&self.deque.bottom, last);
         chaos::point("deque.pop.fenced");
-        // ORDERING(deque.top): acquire side, as later pushes rely on it. That it
-        // is not older than the store above is the fence's work.
-        let top = self.deque.top.load(Ordering::Acquire);
+        // ORDERING(deque.top): acquire side, as later pushes rely on it. SeqCst
+        // for the barrier above: this load must not be older than that store.
+        let top = self.deque.top.load(Ordering::SeqCst);
         self.top.set(top);
         if top < last {
             self.bottom.set(last);
@@ -431,12 +430,25 @@ impl<T> Stealer<T> {
     /// ```
     #[inline]
     pub fn steal(&self) -> Steal<T> {
+        let top = self.look();
+        self.take(top)
+    }
+
+    /// Looks where the oldest item is.
+    #[inline(always)]
+    fn look(&self) -> i64 {
         // ORDERING: acquire as in the paper; the fence alone would do.
         let top = self.deque.top.load(Ordering::Acquire);
         // ORDERING(deque.race): see the owner's fence.
         fence(Ordering::SeqCst);
-        // ORDERING(deque.publish): acquire side.
-        let bottom = self.deque.bottom.load(Ordering::Acquire);
+        top
+    }
+
+    /// Takes the item at `top`, if it is the oldest, after a fence.
+    #[inline(always)]
+    fn take(&self, top: i64) -> Steal<T> {
+        // ORDERING(deque.publish): acquire side. SeqCst for `fence_after_swap`.
+        let bottom = self.deque.bottom.load(Ordering::SeqCst);
         if bottom - top <= 0 {
             return Steal::Empty;
         }
@@ -485,10 +497,15 @@ impl<T> Stealer<T> {
     /// If `thief` outgrows the address space.
     pub fn steal_batch_into_limited(&self, thief: &Owner<T>, limit: usize) -> Steal<T> {
         let half = self.len().div_ceil(2);
-        let first = self.steal();
+        let top = self.look();
+        let first = self.take(top);
         if first.is_success() {
-            for _ in 1..half.min(limit) {
-                match self.steal() {
+            for taken in 1..half.min(limit) {
+                // We have just moved `top` there, and need not look again.
+                // ORDERING(deque.race): a fence between the swap and the next
+                // look at `bottom`, as between the two loads of a single steal.
+                fence_after_swap();
+                match self.take(top + taken as i64) {
                     Steal::Success(item) => thief.push(item),
                     Steal::Empty | Steal::Retry => break,
                 }

@@ -31,7 +31,9 @@ mod imp;
 #[path = "shuttle.rs"]
 mod imp;
 
+mod barrier;
 mod cache_padded;
 
+pub use barrier::{fence_after_swap, store_and_fence};
 pub use cache_padded::CachePadded;
 pub use imp::*;
