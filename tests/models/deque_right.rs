@@ -122,10 +122,10 @@ pub(crate) const MODELS: &[Model] = &[
     },
 ];
 
-type Right = Mini<Paper>;
+pub(crate) type Right = Mini<Paper>;
 
 /// The steps that the errata are about, right unless a type says otherwise.
-trait Step: Send + Sync + 'static {
+pub(crate) trait Step: Send + Sync + 'static {
     /// Orders the owner's store of `bottom` before its load of `top`.
     fn owner_fence() {
         fence(SeqCst);
@@ -153,7 +153,7 @@ trait Step: Send + Sync + 'static {
 }
 
 /// As in the paper.
-struct Paper;
+pub(crate) struct Paper;
 impl Step for Paper {}
 
 /// Erratum 4.
@@ -192,7 +192,7 @@ impl Step for BatchWithOneCas {
     }
 }
 
-struct Mini<S> {
+pub(crate) struct Mini<S> {
     top: AtomicIsize,
     bottom: AtomicIsize,
     slots: Vec<AtomicUsize>,

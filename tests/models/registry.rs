@@ -1,14 +1,24 @@
 //! Every model there is, and how the command line names them.
 
 use super::model::{Body, Expect, Main, Model};
-use super::{canary, chase_lev, chase_lev_growth, deque_right, deque_seeds};
-use super::{park, ring, ring_chain, ring_drop, ring_overflow, slot};
+use super::{
+    canary, chase_lev, chase_lev_growth, deque_right, deque_seeds, growth, injector, loom_limits,
+    park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers,
+    slot,
+};
 
 /// The models in the order of the table, canaries first.
 const MODELS: &[&[Model]] = &[
     canary::MODELS,
+    loom_limits::MODELS,
     deque_seeds::MODELS,
     deque_right::MODELS,
+    growth::MODELS,
+    ring_seed::MODELS,
+    injector::MODELS,
+    sleep::MODELS,
+    sleep_rayon::MODELS,
+    sleep_workers::MODELS,
     ring::MODELS,
     ring_overflow::MODELS,
     ring_chain::MODELS,

@@ -83,6 +83,22 @@ pub(crate) const MODELS: &[Model] = &[
         body: Body::Roles(reuse_by_push, [1, 1]),
     },
     Model {
+        name: "ring.reuse_after_empty_pop",
+        shows: "a pop that finds the ring emptied by a thief has seen its reads as done",
+        errata: &[10],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(reuse_after_empty_pop, [1, 1]),
+    },
+    Model {
+        name: "ring.reuse_beside_two_thieves",
+        shows: "a thief that finishes gives back no slot that another still reads",
+        errata: &[6, 10],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(reuse_beside_two_thieves, [1, 1]),
+    },
+    Model {
         name: "ring.push_batch_against_steal",
         shows: "a batch is stolen from while it is pushed",
         errata: &[],
@@ -294,6 +310,39 @@ fn reuse_by_push(main: Main) {
     );
     assert_eq!(stolen, [1, 2], "nobody else takes");
     assert!(drained(&owner).starts_with(&[3, 4]));
+    drop(owner);
+    ledger.close();
+}
+
+fn reuse_after_empty_pop(main: Main) {
+    let ledger = Ledger::open();
+    let (owner, stealer) = holding(1..=1);
+    let (owner, _) = main.race(
+        move || {
+            drop(owner.pop());
+            (2..=5).for_each(|id| drop(owner.push(Item::new(id))));
+            owner
+        },
+        move || numbers(stealer.steal().success()),
+    );
+    assert!(drained(&owner).is_sorted());
+    drop(owner);
+    ledger.close();
+}
+
+fn reuse_beside_two_thieves(main: Main) {
+    let ledger = Ledger::open();
+    let (owner, stealer) = holding(1..=4);
+    let (one, other) = (stealer.clone(), stealer);
+    let (owner, ..) = main.race_two(
+        move || {
+            (5..=6).for_each(|id| drop(owner.push(Item::new(id))));
+            owner
+        },
+        move || numbers(one.steal().success()),
+        move || numbers(other.steal().success()),
+    );
+    assert!(drained(&owner).is_sorted());
     drop(owner);
     ledger.close();
 }

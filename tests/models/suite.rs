@@ -13,13 +13,20 @@ mod registry;
 mod runner;
 mod supervise;
 
-// What shows that the checker itself works.
+// What shows that the checker itself works, and where it does not.
 mod canary;
+mod loom_limits;
 
 // The errata, each as a small structure with the flaw and one without.
 mod deque;
 mod deque_right;
 mod deque_seeds;
+mod growth;
+mod injector;
+mod ring_seed;
+mod sleep;
+mod sleep_rayon;
+mod sleep_workers;
 
 // The structures of `ws-core`.
 mod chase_lev;

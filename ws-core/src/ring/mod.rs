@@ -60,6 +60,18 @@
 //! against the claimed head, which would look empty. There is no store-load
 //! race: owner and thieves agree through one word, `head`.
 //!
+//! # Cost
+//!
+//! A push is two plain stores, a pop one compare-and-swap. That swap is most of a
+//! pair: 6.4 of 9 ns where a `VecDeque` needs 2 to 3 (`deques` benchmark, Xeon of
+//! 2024). It cannot be had for less: a removal that no thief may repeat needs a
+//! read-modify-write or a store-load fence (Attiya et al., *Laws of order*, POPL
+//! 2011). What made no difference: a cached pointer to the slots, a branch-free
+//! step of the head, head and tail on one cache line.
+//!
+//! An owner writes to itself at every operation: keep it off cache lines that
+//! other threads write.
+//!
 //! # What a caller has to know
 //!
 //! - **Progress.** The owner never waits for a thief. Thieves wait for each
