@@ -1,16 +1,16 @@
 //! What the Chase-Lev deque promises: a stack for its owner, a queue for thieves.
 //!
 //! It is never full. A thief may be told to retry only if the oldest index moved
-//! under it, because another thief took that item, or the owner when it was the
-//! last one. The item may be gone a little earlier than the index moves: while
-//! the owner pops the last item, others already find nothing. So taking the
-//! oldest item has two steps.
+//! under it, because another thief took that item, or the owner did when no older
+//! one was left. The item may be gone a little earlier than the index moves: while
+//! the owner pops the last item, others already find nothing. And thieves may take
+//! all older items while the owner pops, so that its item becomes the last one
+//! only then. So taking an item has two steps.
 //!
 //! A batch is a sequence of single steals, each at its own moment, half of the
 //! length that was there at a moment before.
 
 use std::collections::VecDeque;
-use std::mem;
 
 use super::checker::Specification;
 use super::history::{Outcome, Record};
@@ -28,8 +28,10 @@ pub(crate) enum Step {
     Empty,
     /// A thief takes the oldest item.
     Steal(Item),
-    /// If it was the oldest item that this thread took, its index moves on.
-    Settle,
+    /// The index of what this thief has taken is passed.
+    PassStolen,
+    /// The index of what the owner has taken is passed, if no older item is left.
+    PassPopped,
     /// A thief looks at the oldest index.
     Aim,
     /// It is turned away: the index has moved since.
@@ -48,10 +50,12 @@ pub(crate) enum Step {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     items: VecDeque<Item>,
-    /// The oldest index, which may lag behind the items.
+    /// The index of the first of them.
+    oldest: usize,
+    /// The oldest index that thieves see; it may lag behind.
     top: usize,
-    /// Who has to move it.
-    unsettled: [bool; MAX_THREADS],
+    /// The index of what the owner popped last.
+    popped: usize,
     /// The oldest index that each thread saw last.
     aim: [usize; MAX_THREADS],
 }
@@ -63,8 +67,9 @@ impl Specification for DequeSpec {
     fn initial(_shape: Shape) -> State {
         State {
             items: VecDeque::new(),
+            oldest: 0,
             top: 0,
-            unsettled: [false; MAX_THREADS],
+            popped: 0,
             aim: [0; MAX_THREADS],
         }
     }
@@ -73,13 +78,13 @@ impl Specification for DequeSpec {
         match (record.call, &record.outcome) {
             (Call::Push(item), Outcome::Done) => vec![Step::Push(item)],
             (Call::Pop, Outcome::Took(items)) => {
-                vec![Step::Pop(items[0]), Step::Settle]
+                vec![Step::Pop(items[0]), Step::PassPopped]
             }
             (Call::Pop | Call::Steal | Call::StealHalf { .. }, Outcome::Empty) => {
                 vec![Step::Empty]
             }
             (Call::Steal, Outcome::Took(items)) => {
-                vec![Step::Steal(items[0]), Step::Settle]
+                vec![Step::Steal(items[0]), Step::PassStolen]
             }
             (Call::Steal | Call::StealHalf { .. }, Outcome::Retry) => {
                 vec![Step::Aim, Step::Beaten]
@@ -90,7 +95,7 @@ impl Specification for DequeSpec {
                 steps.extend(
                     items
                         .iter()
-                        .flat_map(|&item| [Step::Steal(item), Step::Settle]),
+                        .flat_map(|&item| [Step::Steal(item), Step::PassStolen]),
                 );
                 steps
             }
@@ -107,17 +112,24 @@ impl Specification for DequeSpec {
                 true
             }
             Step::Pop(item) => {
-                // The last item is taken as a thief would.
-                state.unsettled[thread] = state.items.len() == 1;
-                state.items.pop_back() == Some(item)
+                let popped = state.items.pop_back();
+                state.popped = state.oldest + state.items.len();
+                popped == Some(item)
+            }
+            Step::PassPopped => {
+                // It is taken as a thief would take it, and its index not reused.
+                let is_last = state.top == state.popped;
+                state.top += usize::from(is_last);
+                state.oldest += usize::from(is_last);
+                true
             }
             Step::Empty => state.items.is_empty(),
             Step::Steal(item) => {
-                state.unsettled[thread] = true;
+                state.oldest += 1;
                 state.items.pop_front() == Some(item)
             }
-            Step::Settle => {
-                state.top += usize::from(mem::take(&mut state.unsettled[thread]));
+            Step::PassStolen => {
+                state.top += 1;
                 true
             }
             Step::Aim => {

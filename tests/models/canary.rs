@@ -25,7 +25,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(message_passing, [1, 1]),
+        body: Body::Roles(message_passing, [190, 170]),
     },
     Model {
         name: "canary.store_buffering.no_fence",
@@ -41,7 +41,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(store_buffering, [1, 1]),
+        body: Body::Roles(store_buffering, [420, 420]),
     },
 ];
 

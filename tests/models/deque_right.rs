@@ -11,7 +11,7 @@ use ws_core::Steal;
 
 use super::deque::{self, Deque, VACANT};
 use super::model::Bound::{Exhaustive, Preemptions};
-use super::model::{Body, Expect, Main, Model};
+use super::model::{Body, Expect, Model};
 
 const TWICE: Expect = Expect::Fails("was taken twice");
 
@@ -22,7 +22,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(deque::last_item::<Right>, [1, 1]),
+        body: Body::Roles(deque::last_item::<Right>, [3_800, 1_000]),
     },
     Model {
         name: "deque.two_thieves_on_two_items",
@@ -30,7 +30,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(deque::two_thieves_on_two_items::<Right>, 1),
+        body: Body::Once(deque::two_thieves_on_two_items::<Right>, 240),
     },
     Model {
         name: "deque.past_capacity",
@@ -46,7 +46,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[4, 5],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(deque::pop_against_two_thieves::<Right>, [1, 1]),
+        body: Body::Roles(deque::pop_against_two_thieves::<Right>, [4_500, 5_700]),
     },
     Model {
         name: "deque.pop_against_two_steals",
@@ -54,7 +54,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[4, 5],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(deque::pop_against_two_steals::<Right>, [1, 1]),
+        body: Body::Roles(deque::pop_against_two_steals::<Right>, [5_000, 5_600]),
     },
     Model {
         name: "deque.no_owner_fence.two_thieves",
@@ -86,7 +86,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[6],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(deque::push_into_full::<Right>, [1, 1]),
+        body: Body::Roles(deque::push_into_full::<Right>, [90, 160]),
     },
     Model {
         name: "deque.copy_after_cas.push_into_full",
@@ -100,9 +100,9 @@ pub(crate) const MODELS: &[Model] = &[
         name: "deque.pops_against_batch",
         shows: "one CAS per item: a batch takes nothing that the owner popped",
         errata: &[7],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(deque::pops_against_batch::<Right>, [1, 1]),
+        body: Body::Roles(deque::pops_against_batch::<Right>, [36_000, 20_000]),
     },
     Model {
         name: "deque.batch_with_one_cas",
@@ -183,7 +183,9 @@ impl Step for BatchWithOneCas {
         let top = deque.top.load(Relaxed);
         fence(SeqCst);
         let count = (deque.bottom.load(Acquire) - top).clamp(0, 2);
-        let copied = (0..count).map(|n| deque.slot(top + n).load(Relaxed)).collect();
+        let copied = (0..count)
+            .map(|n| deque.slot(top + n).load(Relaxed))
+            .collect();
         if count > 0 && deque.advance(top, count) {
             copied
         } else {
@@ -205,7 +207,9 @@ impl<S> Mini<S> {
     }
 
     fn advance(&self, top: isize, by: isize) -> bool {
-        self.top.compare_exchange(top, top + by, SeqCst, Relaxed).is_ok()
+        self.top
+            .compare_exchange(top, top + by, SeqCst, Relaxed)
+            .is_ok()
     }
 }
 

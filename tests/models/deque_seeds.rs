@@ -168,7 +168,12 @@ impl Deque for Seed001 {
         let top = self.top.load(SeqCst);
         if top <= bottom {
             let item = self.slot(bottom).load(Relaxed);
-            if top == bottom && self.top.compare_exchange(top, top + 1, SeqCst, Relaxed).is_err() {
+            if top == bottom
+                && self
+                    .top
+                    .compare_exchange(top, top + 1, SeqCst, Relaxed)
+                    .is_err()
+            {
                 self.bottom.store(bottom + 1, Relaxed);
                 return None;
             }
@@ -190,7 +195,10 @@ impl Deque for Seed001 {
             return Steal::Empty;
         }
         let item = self.slot(top).load(Relaxed);
-        match self.top.compare_exchange_weak(top, top + 1, SeqCst, Relaxed) {
+        match self
+            .top
+            .compare_exchange_weak(top, top + 1, SeqCst, Relaxed)
+        {
             Ok(_) => Steal::Success(item),
             Err(_) => Steal::Retry,
         }

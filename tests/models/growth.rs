@@ -40,7 +40,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[8],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(grow_against_steal::<Retired>, [1, 1]),
+        body: Body::Roles(grow_against_steal::<Retired>, [580, 340]),
     },
 ];
 
@@ -104,7 +104,9 @@ struct Buffer {
 impl Buffer {
     fn new(capacity: usize) -> Self {
         Self {
-            slots: (0..capacity).map(|_| AtomicUsize::new(usize::MAX)).collect(),
+            slots: (0..capacity)
+                .map(|_| AtomicUsize::new(usize::MAX))
+                .collect(),
             memory: UnsafeCell::new(()),
         }
     }

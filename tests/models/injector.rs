@@ -35,7 +35,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[20],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(two_takers::<Locked>, [1, 1]),
+        body: Body::Roles(two_takers::<Locked>, [120, 120]),
     },
     Model {
         name: "injector.locked.take_and_return",
@@ -43,15 +43,15 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[20],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(take_and_return::<Locked>, [1, 1]),
+        body: Body::Roles(take_and_return::<Locked>, [730, 490]),
     },
     Model {
         name: "injector.callers_wait",
         shows: "two callers inject and wait on a latch; one worker owns the deque",
         errata: &[21],
-        bound: Preemptions(2),
+        bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(callers_wait, [1, 1]),
+        body: Body::Roles(callers_wait, [59_000, 33_000]),
     },
 ];
 

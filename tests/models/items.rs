@@ -6,6 +6,7 @@
 //! interleaving after another.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -28,7 +29,7 @@ impl Ledger {
     pub(crate) fn open() -> Self {
         MADE.iter().for_each(|made| made.store(false, Relaxed));
         GONE.iter().for_each(|gone| gone.store(0, Relaxed));
-        CONTENTS.with_borrow_mut(Vec::clear);
+        CONTENTS.with_borrow_mut(BTreeMap::clear);
         Self(())
     }
 
@@ -80,7 +81,8 @@ thread_local! {
     /// model on one thread of the system, so they share it. Nothing is freed
     /// before the next interleaving: an item that was taken twice can still be
     /// told from one that never existed.
-    static CONTENTS: RefCell<Vec<Box<Content>>> = const { RefCell::new(Vec::new()) };
+    static CONTENTS: RefCell<BTreeMap<usize, Box<Content>>> =
+        const { RefCell::new(BTreeMap::new()) };
 }
 
 /// An item of one word that is not `Copy` and whose content lies elsewhere, like
@@ -103,7 +105,7 @@ impl Item {
         });
         let content = Box::new(Content { id, written });
         let item = Self(NonNull::from(&*content));
-        CONTENTS.with_borrow_mut(|contents| contents.push(content));
+        CONTENTS.with_borrow_mut(|contents| contents.insert(id, content));
         item
     }
 

@@ -52,9 +52,6 @@ pub(crate) enum Body {
     /// A scenario explored in both assignments; floors for the owner and for
     /// the thief on the main thread.
     Roles(fn(Main), [u64; 2]),
-    /// A scenario that fails in this assignment only: in the other one loom's
-    /// reduction skips the interleaving.
-    Only(Main, fn(Main)),
 }
 
 /// Which role runs on the model's main thread.

@@ -55,7 +55,11 @@ pub(crate) fn run(chosen: &[&str]) -> ExitCode {
 /// Runs every named model on the unchanged copy; returns 1 if one does not hold.
 fn control(copy: &Copy, mutants: &[&Mutant]) -> usize {
     let start = Instant::now();
-    let names: BTreeSet<&str> = mutants.iter().flat_map(|mutant| mutant.models).copied().collect();
+    let names: BTreeSet<&str> = mutants
+        .iter()
+        .flat_map(|mutant| mutant.models)
+        .copied()
+        .collect();
     let verdict = copy.build().and_then(|program| {
         let names: Vec<&str> = names.into_iter().collect();
         let entries = entries_of(&names)?;
@@ -119,7 +123,10 @@ impl Copy {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         // This program is `<target>/loom/<profile>/models`.
-        let base = program.ancestors().nth(3).ok_or("this program is in no target directory")?;
+        let base = program
+            .ancestors()
+            .nth(3)
+            .ok_or("this program is in no target directory")?;
         let copy = Self {
             tree: base.join("mutants/tree"),
             target: base.join("mutants/build"),
@@ -160,7 +167,16 @@ impl Copy {
     /// Builds the models of the copy and returns the program.
     fn build(&self) -> Result<PathBuf, String> {
         let output = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--profile", "model", "-p", "tests", "--bin", "models"])
+            .args([
+                "build",
+                "--quiet",
+                "--profile",
+                "model",
+                "-p",
+                "tests",
+                "--bin",
+                "models",
+            ])
             // Building dominates, and the models of one mutant are small: loom is
             // optimised, and built once; what changes is not.
             .args(["--config", "profile.model.package.'*'.opt-level=3"])
@@ -175,7 +191,10 @@ impl Copy {
             Ok(self.target.join("model/models"))
         } else {
             let stderr = String::from_utf8_lossy(&output.stderr);
-            Err(format!("TABLE: does not build\n{}", supervise::tail(&stderr)))
+            Err(format!(
+                "TABLE: does not build\n{}",
+                supervise::tail(&stderr)
+            ))
         }
     }
 }
@@ -183,7 +202,13 @@ impl Copy {
 /// What git tracks, and what it would track; sources only by that measure.
 fn source_files(root: &Path) -> Result<Vec<PathBuf>, String> {
     let output = Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
+        .args([
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "-z",
+        ])
         .current_dir(root)
         .output()
         .map_err(|error| format!("git does not start: {error}"))?;

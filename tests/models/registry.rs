@@ -78,7 +78,6 @@ pub(crate) fn entries() -> Vec<Entry> {
                     entries.push(Entry::new(model, Run::As(main, body), floor));
                 }
             }
-            Body::Only(main, body) => entries.push(Entry::new(model, Run::As(main, body), 0)),
         }
     }
     entries

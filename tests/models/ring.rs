@@ -16,7 +16,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_against_steal, [1, 1]),
+        body: Body::Roles(push_against_steal, [180, 110]),
     },
     Model {
         name: "ring.push_pop_against_steal",
@@ -24,7 +24,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_pop_against_steal, [1, 1]),
+        body: Body::Roles(push_pop_against_steal, [940, 850]),
     },
     Model {
         name: "ring.last_item",
@@ -32,7 +32,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(last_item, [1, 1]),
+        body: Body::Roles(last_item, [130, 250]),
     },
     Model {
         name: "ring.last_item_two_thieves",
@@ -40,15 +40,15 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(last_item_two_thieves, [1, 1]),
+        body: Body::Roles(last_item_two_thieves, [3_200, 4_800]),
     },
     Model {
         name: "ring.pops_against_steals",
         shows: "both ends take in order, and no item twice",
         errata: &[],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(pops_against_steals, [1, 1]),
+        body: Body::Roles(pops_against_steals, [51_000, 100_000]),
     },
     Model {
         name: "ring.two_thieves_on_two_items",
@@ -56,7 +56,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(two_thieves_on_two_items, 1),
+        body: Body::Once(two_thieves_on_two_items, 910),
     },
     Model {
         name: "ring.push_into_full",
@@ -64,15 +64,15 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[2, 6],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_into_full, [1, 1]),
+        body: Body::Roles(push_into_full, [66, 150]),
     },
     Model {
         name: "ring.reuse",
         shows: "the owner reuses a slot only after the thief has read it",
         errata: &[6, 10],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(reuse, [1, 1]),
+        body: Body::Roles(reuse, [220_000, 100_000]),
     },
     Model {
         name: "ring.reuse_by_push",
@@ -80,7 +80,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[6, 10],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(reuse_by_push, [1, 1]),
+        body: Body::Roles(reuse_by_push, [8_700, 25_000]),
     },
     Model {
         name: "ring.reuse_after_empty_pop",
@@ -88,7 +88,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[10],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(reuse_after_empty_pop, [1, 1]),
+        body: Body::Roles(reuse_after_empty_pop, [3_700, 2_500]),
     },
     Model {
         name: "ring.reuse_beside_two_thieves",
@@ -96,7 +96,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[6, 10],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(reuse_beside_two_thieves, [1, 1]),
+        body: Body::Roles(reuse_beside_two_thieves, [6_800, 22_000]),
     },
     Model {
         name: "ring.push_batch_against_steal",
@@ -104,7 +104,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_batch_against_steal, [1, 1]),
+        body: Body::Roles(push_batch_against_steal, [1_400, 1_100]),
     },
     Model {
         name: "ring.wrap",
@@ -112,7 +112,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[23],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(wrap, [1, 1]),
+        body: Body::Roles(wrap, [650, 1_200]),
     },
     Model {
         name: "ring.len_is_never_absurd",
@@ -120,28 +120,45 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(len_is_never_absurd, [1, 1]),
+        body: Body::Roles(len_is_never_absurd, [230_000, 180_000]),
     },
     Model {
         name: "ring.never_empty",
         shows: "a thief does not see a ring as empty that holds an item all the time",
         errata: &[12],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(never_empty, [140_000, 98_000]),
+    },
+    Model {
+        name: "ring.never_empty_after_claim",
+        shows: "a thief that sees another's claim sees the tail that was claimed from",
+        errata: &[12],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(never_empty, [1, 1]),
+        body: Body::Roles(never_empty_after_claim, [15_000, 21_000]),
     },
 ];
 
+/// A ring without items.
+pub(crate) fn empty() -> (Owner<Item, 4>, Stealer<Item, 4>) {
+    ring::with_capacity()
+}
+
 /// A ring with these items.
 pub(crate) fn holding(ids: std::ops::RangeInclusive<usize>) -> (Owner<Item, 4>, Stealer<Item, 4>) {
-    let (owner, stealer) = ring::with_capacity();
+    let (owner, stealer) = empty();
     push_all(&owner, ids);
     (owner, stealer)
 }
 
 /// Pushes items for which there is room.
 pub(crate) fn push_all(owner: &Owner<Item, 4>, ids: std::ops::RangeInclusive<usize>) {
-    assert_eq!(owner.push_batch(items(ids)).count(), 0, "there is room for all");
+    assert_eq!(
+        owner.push_batch(items(ids)).count(),
+        0,
+        "there is room for all"
+    );
 }
 
 /// Takes what is left, alone, and returns the numbers in order.
@@ -151,7 +168,7 @@ pub(crate) fn drained(owner: &Owner<Item, 4>) -> Vec<usize> {
 
 fn push_against_steal(main: Main) {
     let ledger = Ledger::open();
-    let (owner, stealer) = holding(1..=0);
+    let (owner, stealer) = empty();
     let (owner, stolen) = main.race(
         move || {
             push_all(&owner, 1..=2);
@@ -172,7 +189,7 @@ fn numbers_of(stolen: Option<usize>, rest: Vec<usize>) -> Vec<usize> {
 
 fn push_pop_against_steal(main: Main) {
     let ledger = Ledger::open();
-    let (owner, stealer) = holding(1..=0);
+    let (owner, stealer) = empty();
     let ((owner, popped), stolen) = main.race(
         move || {
             push_all(&owner, 1..=1);
@@ -230,8 +247,15 @@ fn pops_against_steals(main: Main) {
         },
         move || two_of(|| stealer.steal().success()),
     );
-    assert!(popped.is_sorted() && stolen.is_sorted(), "first in, first out");
-    assert_eq!(popped.len(), 2, "the owner never fails while there are items");
+    assert!(
+        popped.is_sorted() && stolen.is_sorted(),
+        "first in, first out"
+    );
+    assert_eq!(
+        popped.len(),
+        2,
+        "the owner never fails while there are items"
+    );
     drop(owner);
     ledger.close();
 }
@@ -251,7 +275,10 @@ fn two_thieves_on_two_items() {
         move || one.steal().success().map(Item::take),
         move || other.steal().success().map(Item::take),
     );
-    assert!(first.is_some() || second.is_some(), "a thief is stopped by a thief only");
+    assert!(
+        first.is_some() || second.is_some(),
+        "a thief is stopped by a thief only"
+    );
     drop((owner, stealer));
     ledger.close();
 }
@@ -275,7 +302,7 @@ fn push_into_full(main: Main) {
 fn reuse(main: Main) {
     let ledger = Ledger::open();
     let (owner, stealer) = holding(1..=4);
-    let (thief, _) = holding(1..=0);
+    let (thief, _) = empty();
     let (owner, (thief, stolen)) = main.race(
         move || {
             for id in 5..=7 {
@@ -350,7 +377,7 @@ fn reuse_beside_two_thieves(main: Main) {
 fn push_batch_against_steal(main: Main) {
     let ledger = Ledger::open();
     let (owner, stealer) = holding(1..=2);
-    let (thief, _) = holding(1..=0);
+    let (thief, _) = empty();
     let (owner, (thief, stolen)) = main.race(
         move || {
             owner.push_batch(items(3..=6)).for_each(drop);
@@ -405,7 +432,10 @@ fn len_is_never_absurd(main: Main) {
             let len = stealer.len();
             assert!(len <= 2, "there were never more than two items, not {len}");
             let spare = stealer.spare_capacity();
-            assert!((1..=4).contains(&spare), "there was always room for one, not {spare}");
+            assert!(
+                (1..=4).contains(&spare),
+                "there was always room for one, not {spare}"
+            );
         },
         move || drop(thief.steal()),
     );
@@ -435,6 +465,31 @@ fn never_empty(main: Main) {
         },
     );
     assert!(drained(&owner).len() == 2 - usize::from(stolen.is_some()));
+    drop(owner);
+    ledger.close();
+}
+
+/// One thief takes the first item only after it has seen the second, so that the
+/// other one can never find the ring empty.
+fn never_empty_after_claim(main: Main) {
+    let ledger = Ledger::open();
+    let (owner, stealer) = holding(1..=1);
+    let (one, other) = (stealer.clone(), stealer);
+    let (owner, ..) = main.race_two(
+        move || {
+            push_all(&owner, 2..=2);
+            owner
+        },
+        move || {
+            let stolen = one.steal();
+            assert!(!stolen.is_empty(), "there is always an item");
+            numbers(stolen.success())
+        },
+        move || match other.len() {
+            2 => numbers(other.steal().success()),
+            _ => Vec::new(),
+        },
+    );
     drop(owner);
     ledger.close();
 }

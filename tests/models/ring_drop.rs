@@ -3,7 +3,7 @@
 use super::items::{Item, Ledger, numbers};
 use super::model::Bound::Exhaustive;
 use super::model::{Body, Expect, Main, Model};
-use super::ring::{holding, push_all};
+use super::ring::{empty, holding, push_all};
 
 pub(crate) const MODELS: &[Model] = &[
     Model {
@@ -12,7 +12,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(drop_owner_against_steal, [1, 1]),
+        body: Body::Roles(drop_owner_against_steal, [40, 40]),
     },
     Model {
         name: "ring.drop_owner_against_half",
@@ -20,7 +20,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(drop_owner_against_half, [1, 1]),
+        body: Body::Roles(drop_owner_against_half, [1_200, 640]),
     },
     Model {
         name: "ring.drop_stealer_against_push",
@@ -28,7 +28,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(drop_stealer_against_push, [1, 1]),
+        body: Body::Roles(drop_stealer_against_push, [3_500, 4_800]),
     },
 ];
 
@@ -47,8 +47,8 @@ fn drop_owner_against_steal(main: Main) {
 
 fn drop_owner_against_half(main: Main) {
     let ledger = Ledger::open();
-    let (owner, stealer) = holding(1..=0);
-    let (thief, _) = holding(1..=0);
+    let (owner, stealer) = empty();
+    let (thief, _) = empty();
     main.race(
         move || {
             push_all(&owner, 1..=3);

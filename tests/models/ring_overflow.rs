@@ -8,7 +8,7 @@ use ws_core::ring::{self, Owner};
 use super::items::{Item, Ledger, numbers};
 use super::model::Bound::{Exhaustive, Preemptions};
 use super::model::{Body, Expect, Main, Model, beat};
-use super::ring::{drained, holding, push_all};
+use super::ring::{drained, empty, holding, push_all};
 
 pub(crate) const MODELS: &[Model] = &[
     Model {
@@ -17,7 +17,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[11],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(overflow_against_steal, [1, 1]),
+        body: Body::Roles(overflow_against_steal, [1_000, 920]),
     },
     Model {
         name: "ring.overflow_against_half",
@@ -25,15 +25,15 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[11],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(overflow_against_half, [1, 1]),
+        body: Body::Roles(overflow_against_half, [1_000, 920]),
     },
     Model {
         name: "ring.overflow_and_refill",
         shows: "the same, with the cut half pushed anew",
         errata: &[],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(overflow_and_refill, [1, 1]),
+        body: Body::Roles(overflow_and_refill, [46_000, 16_000]),
     },
     Model {
         name: "ring.overflow_against_two_steals",
@@ -41,7 +41,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(overflow_against_two_steals, [1, 1]),
+        body: Body::Roles(overflow_against_two_steals, [7_100, 12_000]),
     },
     Model {
         name: "ring.overflow_against_two_thieves",
@@ -49,15 +49,15 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(overflow_against_two_thieves, [1, 1]),
+        body: Body::Roles(overflow_against_two_thieves, [29_000, 19_000]),
     },
     Model {
         name: "ring.overflow_of_fresh_ring",
         shows: "a thief that sees the head of an overflow sees a tail that fits it",
         errata: &[],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(overflow_of_fresh_ring, [1, 1]),
+        body: Body::Roles(overflow_of_fresh_ring, [150_000, 43_000]),
     },
     Model {
         name: "ring.overflow_is_never_empty",
@@ -65,7 +65,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[12],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(overflow_is_never_empty, [1, 1]),
+        body: Body::Roles(overflow_is_never_empty, [3_900, 2_900]),
     },
     Model {
         name: "ring.overflow_wraps",
@@ -73,7 +73,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[23],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(overflow_wraps, [1, 1]),
+        body: Body::Roles(overflow_wraps, [1_000, 920]),
     },
 ];
 
@@ -108,7 +108,7 @@ fn overflow_against_steal(main: Main) {
 fn overflow_against_half(main: Main) {
     let ledger = Ledger::open();
     let (owner, stealer) = holding(1..=4);
-    let (thief, _) = holding(1..=0);
+    let (thief, _) = empty();
     let ((owner, out), (thief, stolen)) = main.race(
         move || {
             let out = overflow(&owner);
@@ -120,7 +120,10 @@ fn overflow_against_half(main: Main) {
         },
     );
     let stolen = [stolen, drained(&thief)].concat();
-    assert!(matches!(stolen[..], [] | [1] | [1, 2]), "the oldest, not {stolen:?}");
+    assert!(
+        matches!(stolen[..], [] | [1] | [1, 2]),
+        "the oldest, not {stolen:?}"
+    );
     let all = [stolen, drained(&owner), out].concat();
     assert_eq!(all.len(), 5);
     drop((owner, thief));
@@ -130,7 +133,7 @@ fn overflow_against_half(main: Main) {
 fn overflow_and_refill(main: Main) {
     let ledger = Ledger::open();
     let (owner, stealer) = holding(1..=4);
-    let (thief, _) = holding(1..=0);
+    let (thief, _) = empty();
     let (owner, (thief, stolen)) = main.race(
         move || {
             drop(overflow(&owner));
@@ -144,7 +147,10 @@ fn overflow_and_refill(main: Main) {
         },
     );
     let stolen = [stolen, drained(&thief)].concat();
-    assert!(matches!(stolen[..], [] | [1] | [1, 2]), "the oldest, not {stolen:?}");
+    assert!(
+        matches!(stolen[..], [] | [1] | [1, 2]),
+        "the oldest, not {stolen:?}"
+    );
     assert!(drained(&owner).is_sorted());
     drop((owner, thief));
     ledger.close();
@@ -153,7 +159,7 @@ fn overflow_and_refill(main: Main) {
 fn overflow_against_two_steals(main: Main) {
     let ledger = Ledger::open();
     let (owner, stealer) = holding(1..=4);
-    let (thief, _) = holding(1..=0);
+    let (thief, _) = empty();
     let ((owner, out), (thief, stolen)) = main.race(
         move || {
             let out = overflow(&owner);
@@ -175,7 +181,7 @@ fn overflow_against_two_steals(main: Main) {
 fn overflow_against_two_thieves(main: Main) {
     let ledger = Ledger::open();
     let (owner, stealer) = holding(1..=4);
-    let (thief, _) = holding(1..=0);
+    let (thief, _) = empty();
     let other = stealer.clone();
     let ((owner, out), (thief, stolen), second) = main.race_two(
         move || {
@@ -197,7 +203,7 @@ fn overflow_against_two_thieves(main: Main) {
 /// The thief knows nothing of the ring but what it reads in the race.
 fn overflow_of_fresh_ring(main: Main) {
     let ledger = Ledger::open();
-    let (owner, stealer) = holding(1..=0);
+    let (owner, stealer) = empty();
     let (owner, stolen) = main.race(
         move || {
             push_all(&owner, 1..=4);
@@ -210,7 +216,10 @@ fn overflow_of_fresh_ring(main: Main) {
         },
         move || numbers(stealer.steal().success()),
     );
-    assert!(matches!(stolen[..], [] | [1] | [2]), "the oldest, not {stolen:?}");
+    assert!(
+        matches!(stolen[..], [] | [1] | [2]),
+        "the oldest, not {stolen:?}"
+    );
     assert!(drained(&owner).is_sorted());
     drop(owner);
     ledger.close();

@@ -22,7 +22,7 @@ pub(crate) const MODELS: &[Model] = &[
         name: "seed_000.into_claimed.no_room_check",
         shows: "a thief fills slots that another still copies out of its ring",
         errata: &[9],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: RACE,
         body: Body::Roles(into_claimed::<NoRoomCheck>, [0, 0]),
     },
@@ -30,15 +30,15 @@ pub(crate) const MODELS: &[Model] = &[
         name: "seed_000.into_claimed",
         shows: "room counts from where thieves have finished",
         errata: &[9],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(into_claimed::<Right>, [1, 1]),
+        body: Body::Roles(into_claimed::<Right>, [41_000, 24_000]),
     },
     Model {
         name: "seed_000.reuse.finish_without_release",
         shows: "the owner's next push races with the reads of a thief that has finished",
         errata: &[10],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: RACE,
         body: Body::Roles(reuse::<FinishWithoutRelease>, [0, 0]),
     },
@@ -48,7 +48,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[10],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(reuse::<Right>, [1, 1]),
+        body: Body::Roles(reuse::<Right>, [2_400, 670]),
     },
     Model {
         name: "seed_000.spurious_failure.is_empty",
@@ -64,7 +64,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[12],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(spurious_failure::<Right>, 1),
+        body: Body::Once(spurious_failure::<Right>, 170),
     },
 ];
 
@@ -127,14 +127,18 @@ fn unpack(head: u64) -> (u32, u32) {
 }
 
 impl<S: Step> Ring<S> {
-    fn holding(ids: std::ops::RangeInclusive<usize>) -> Arc<Self> {
-        let ring = Arc::new(Self {
+    fn empty() -> Arc<Self> {
+        Arc::new(Self {
             head: AtomicU64::new(0),
             tail: AtomicU32::new(0),
             buffer: std::array::from_fn(|_| UnsafeCell::new(0)),
             spurious: AtomicBool::new(false),
             step: PhantomData,
-        });
+        })
+    }
+
+    fn holding(ids: std::ops::RangeInclusive<usize>) -> Arc<Self> {
+        let ring = Self::empty();
         ids.for_each(|id| ring.push(id));
         ring
     }
@@ -174,7 +178,11 @@ impl<S: Step> Ring<S> {
                 return None;
             }
             let next = real.wrapping_add(1);
-            let next = if steal == real { pack(next, next) } else { pack(steal, next) };
+            let next = if steal == real {
+                pack(next, next)
+            } else {
+                pack(steal, next)
+            };
             match self.head.compare_exchange(head, next, AcqRel, Acquire) {
                 Ok(_) => return Some(self.read(real)),
                 Err(actual) => head = actual,
@@ -184,7 +192,11 @@ impl<S: Step> Ring<S> {
 
     /// loom's weak CAS never fails for no reason; this one does if it is told to.
     fn weak_claim(&self, head: u64, next: u64) -> bool {
-        !self.spurious.load(Relaxed) && self.head.compare_exchange(head, next, AcqRel, Acquire).is_ok()
+        !self.spurious.load(Relaxed)
+            && self
+                .head
+                .compare_exchange(head, next, AcqRel, Acquire)
+                .is_ok()
     }
 
     fn steal_into(&self, thief: &Self) -> Steal<usize> {
@@ -198,7 +210,10 @@ impl<S: Step> Ring<S> {
         if available == 0 {
             return Steal::Empty;
         }
-        let count = available.div_ceil(2).min(CAPACITY / 2).min(S::room(thief) + 1);
+        let count = available
+            .div_ceil(2)
+            .min(CAPACITY / 2)
+            .min(S::room(thief) + 1);
         if !self.weak_claim(head, pack(steal, real.wrapping_add(count))) {
             return S::LOST;
         }
@@ -207,12 +222,17 @@ impl<S: Step> Ring<S> {
             let id = self.read(real.wrapping_add(offset));
             thief.write(thief_tail.wrapping_add(offset - 1), id);
         }
-        thief.tail.store(thief_tail.wrapping_add(count - 1), Release);
+        thief
+            .tail
+            .store(thief_tail.wrapping_add(count - 1), Release);
 
         let mut head = self.head.load(Acquire);
         loop {
             let (_, real) = unpack(head);
-            match self.head.compare_exchange(head, pack(real, real), S::FINISH, Acquire) {
+            match self
+                .head
+                .compare_exchange(head, pack(real, real), S::FINISH, Acquire)
+            {
                 Ok(_) => return Steal::Success(first),
                 Err(actual) => head = actual,
             }
@@ -230,17 +250,27 @@ fn drain<S: Step>(ring: &Ring<S>) {
 fn into_claimed<S: Step>(main: Main) {
     let ledger = Ledger::open();
     let (first, second) = (Ring::<S>::holding(1..=4), Ring::<S>::holding(5..=8));
-    let third = Ring::<S>::holding(1..=0);
+    let third = Ring::<S>::empty();
     let rings = [first.clone(), second.clone(), third.clone()];
     main.race(
         move || {
             drain(&*first);
             beat();
-            second.steal_into(&first).success().into_iter().for_each(items::gone);
+            second
+                .steal_into(&first)
+                .success()
+                .into_iter()
+                .for_each(items::gone);
         },
         {
             let first = rings[0].clone();
-            move || first.steal_into(&third).success().into_iter().for_each(items::gone)
+            move || {
+                first
+                    .steal_into(&third)
+                    .success()
+                    .into_iter()
+                    .for_each(items::gone)
+            }
         },
     );
     rings.iter().for_each(|ring| drain(ring));
@@ -251,7 +281,7 @@ fn into_claimed<S: Step>(main: Main) {
 fn reuse<S: Step>(main: Main) {
     let ledger = Ledger::open();
     let ring = Ring::<S>::holding(1..=4);
-    let thief = Ring::<S>::holding(1..=0);
+    let thief = Ring::<S>::empty();
     let rings = [ring.clone(), thief.clone()];
     let victim = ring.clone();
     main.race(
@@ -262,7 +292,13 @@ fn reuse<S: Step>(main: Main) {
                 beat();
             }
         },
-        move || victim.steal_into(&thief).success().into_iter().for_each(items::gone),
+        move || {
+            victim
+                .steal_into(&thief)
+                .success()
+                .into_iter()
+                .for_each(items::gone)
+        },
     );
     rings.iter().for_each(|ring| drain(ring));
     ledger.close();
@@ -273,7 +309,7 @@ fn reuse<S: Step>(main: Main) {
 fn spurious_failure<S: Step>() {
     let ledger = Ledger::open();
     let ring = Ring::<S>::holding(1..=2);
-    let thief = Ring::<S>::holding(1..=0);
+    let thief = Ring::<S>::empty();
     let (victim, dice) = (ring.clone(), ring.clone());
     Main::Owner.race(
         move || {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::child;
 use super::model::Bound;
 use super::mutate;
+use super::readme;
 use super::registry::{self, Entry};
 use super::supervise::{self, Report};
 
@@ -75,6 +76,10 @@ fn explore_all(chosen: &[&str]) -> ExitCode {
     });
 
     let mut failed = 0;
+    if let Err(problem) = readme::check() {
+        failed += 1;
+        println!("\n{problem}");
+    }
     for (entry, report) in &reports {
         if report.verdict.is_err() {
             failed += 1;
@@ -82,14 +87,20 @@ fn explore_all(chosen: &[&str]) -> ExitCode {
             println!("{}", supervise::tail(&report.stderr));
         }
     }
-    let must_fail = reports.iter().filter(|(entry, _)| entry.must_fail()).count();
-    let explored: u64 = reports.iter().filter_map(|(_, report)| report.explored).sum();
+    let must_fail = reports
+        .iter()
+        .filter(|(entry, _)| entry.must_fail())
+        .count();
+    let explored: u64 = reports
+        .iter()
+        .filter_map(|(_, report)| report.explored)
+        .sum();
     println!(
         "\n{} models that must hold, {must_fail} that must fail, {explored} interleavings, {:.0} seconds",
         reports.len() - must_fail,
         start.elapsed().as_secs_f64()
     );
-    supervise::summary(reports.len() - failed, failed)
+    supervise::summary(reports.len() + 1 - failed, failed)
 }
 
 fn row(entry: &Entry, report: &Report) -> String {

@@ -48,7 +48,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(park_against_push::<Right>, [1, 1]),
+        body: Body::Roles(park_against_push::<Right>, [3_000, 2_500]),
     },
     Model {
         name: "sleep.shutdown.release_acquire",
@@ -64,7 +64,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(shutdown, [1, 1]),
+        body: Body::Roles(shutdown, [810, 740]),
     },
     Model {
         name: "sleep.timeout.reads_then_clears",
@@ -80,7 +80,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[15],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(timeout_by_clearing, [1, 1]),
+        body: Body::Roles(timeout_by_clearing, [120, 120]),
     },
 ];
 

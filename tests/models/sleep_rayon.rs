@@ -13,7 +13,7 @@ use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use loom::sync::atomic::{AtomicBool, AtomicUsize, fence};
 use loom::sync::{Arc, Condvar, Mutex};
 
-use super::model::Bound::{Exhaustive, Preemptions};
+use super::model::Bound::Exhaustive;
 use super::model::{Body, Expect, Main, Model};
 
 const DEADLOCK: Expect = Expect::Fails("deadlock");
@@ -23,7 +23,7 @@ pub(crate) const MODELS: &[Model] = &[
         name: "sleep.jec.same_move",
         shows: "sleeper and poster both make it odd: the poster's move is no news",
         errata: &[16],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(announce_against_post::<SameMove>, [0, 0]),
     },
@@ -31,15 +31,15 @@ pub(crate) const MODELS: &[Model] = &[
         name: "sleep.jec",
         shows: "the sleeper makes it even, the poster odd: no sleep over a posted job",
         errata: &[16],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(announce_against_post::<Right>, [1, 1]),
+        body: Body::Roles(announce_against_post::<Right>, [1_400, 1_300]),
     },
     Model {
         name: "sleep.wake.looks_before_locking",
         shows: "the sleeper counts itself before its flag is set: the wake is skipped",
         errata: &[17],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(announce_against_post::<LooksBeforeLocking>, [0, 0]),
     },
@@ -47,9 +47,9 @@ pub(crate) const MODELS: &[Model] = &[
         name: "sleep.wake",
         shows: "who takes the lock finds the flag of every sleeper it saw counted",
         errata: &[17],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(sleep_twice, [1, 1]),
+        body: Body::Roles(sleep_twice, [89_000, 97_000]),
     },
     Model {
         name: "sleep.latch.weak_cas",
@@ -65,7 +65,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[19],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(latch_by_strong_cas, [1, 1]),
+        body: Body::Roles(latch_by_strong_cas, [1_400, 530]),
     },
 ];
 
@@ -138,7 +138,10 @@ impl<S: Step> Sleep<S> {
         let mut counters = self.counters.load(Acquire);
         while moves(jec(counters)) {
             let next = counters + JEC;
-            match self.counters.compare_exchange(counters, next, AcqRel, Acquire) {
+            match self
+                .counters
+                .compare_exchange(counters, next, AcqRel, Acquire)
+            {
                 Ok(_) => return next,
                 Err(actual) => counters = actual,
             }
@@ -167,7 +170,10 @@ impl<S: Step> Sleep<S> {
             if jec(counters) != announced {
                 return;
             }
-            match self.counters.compare_exchange(counters, counters + 1, AcqRel, Acquire) {
+            match self
+                .counters
+                .compare_exchange(counters, counters + 1, AcqRel, Acquire)
+            {
                 Ok(_) => break,
                 Err(actual) => counters = actual,
             }
@@ -228,7 +234,9 @@ struct Latch {
 
 impl Latch {
     fn strong(&self, from: usize, to: usize) -> bool {
-        self.state.compare_exchange(from, to, AcqRel, Acquire).is_ok()
+        self.state
+            .compare_exchange(from, to, AcqRel, Acquire)
+            .is_ok()
     }
 
     /// loom's weak CAS never fails for no reason; this one does if it is told to.

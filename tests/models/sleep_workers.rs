@@ -8,7 +8,7 @@ use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use loom::sync::atomic::{AtomicUsize, fence};
 use loom::sync::{Arc, Mutex};
 
-use super::model::Bound::Preemptions;
+use super::model::Bound::Exhaustive;
 use super::model::{Body, Expect, Main, Model};
 use super::sleep::Bell;
 
@@ -19,7 +19,7 @@ pub(crate) const MODELS: &[Model] = &[
         name: "sleep.local_push.wakes_nobody",
         shows: "a job pushed beside a blocked poll is never found",
         errata: &[13],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(local_push_wakes_nobody, [0, 0]),
     },
@@ -27,15 +27,15 @@ pub(crate) const MODELS: &[Model] = &[
         name: "sleep.local_push",
         shows: "a local push wakes a parked worker when nobody searches",
         errata: &[13],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(local_push_notifies, [1, 1]),
+        body: Body::Roles(local_push_notifies, [5_200, 4_100]),
     },
     Model {
         name: "sleep.found_work.runs_then_wakes",
         shows: "ramp-up waits for a whole job, here for ever",
         errata: &[22],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(runs_then_wakes, [0, 0]),
     },
@@ -43,9 +43,9 @@ pub(crate) const MODELS: &[Model] = &[
         name: "sleep.found_work",
         shows: "the last searcher to find work wakes another, then runs",
         errata: &[22],
-        bound: Preemptions(3),
+        bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(wakes_then_runs, [1, 1]),
+        body: Body::Roles(wakes_then_runs, [10_000, 8_500]),
     },
 ];
 

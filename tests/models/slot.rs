@@ -16,7 +16,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_against_take, [1, 1]),
+        body: Body::Roles(push_against_take, [51, 29]),
     },
     Model {
         name: "slot.take_against_take",
@@ -24,7 +24,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(take_against_take, [1, 1]),
+        body: Body::Roles(take_against_take, [240, 240]),
     },
     Model {
         name: "slot.evict_against_take",
@@ -32,7 +32,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1, 2],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(evict_against_take, [1, 1]),
+        body: Body::Roles(evict_against_take, [80, 80]),
     },
     Model {
         name: "slot.evictions_publish",
@@ -40,7 +40,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(evictions_publish, [1, 1]),
+        body: Body::Roles(evictions_publish, [170, 75]),
     },
     Model {
         name: "slot.refill_against_takes",
@@ -48,7 +48,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(refill_against_takes, [1, 1]),
+        body: Body::Roles(refill_against_takes, [2_800, 2_600]),
     },
     Model {
         name: "slot.two_thieves",
@@ -56,7 +56,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(two_thieves, [1, 1]),
+        body: Body::Roles(two_thieves, [4_300, 4_300]),
     },
     Model {
         name: "slot.drop_against_take",
@@ -64,7 +64,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(drop_against_take, [1, 1]),
+        body: Body::Roles(drop_against_take, [40, 40]),
     },
 ];
 
@@ -119,7 +119,10 @@ fn evict_against_take(main: Main) {
         },
         move || number(stealer.take()),
     );
-    assert!(stolen.is_some(), "the slot is never empty for the only thief");
+    assert!(
+        stolen.is_some(),
+        "the slot is never empty for the only thief"
+    );
     assert_eq!(evicted.is_none(), stolen == Some(1));
     drop(owner);
     ledger.close();
@@ -130,8 +133,8 @@ fn evictions_publish(main: Main) {
     let (owner, stealer): Halves = slot::new();
     let (owner, _) = main.race(
         move || {
-            drop(push(&owner, 1));
-            drop(push(&owner, 2));
+            push(&owner, 1);
+            push(&owner, 2);
             owner
         },
         move || number(stealer.take()),
@@ -145,9 +148,9 @@ fn refill_against_takes(main: Main) {
     let (owner, stealer) = filled();
     let (owner, _) = main.race(
         move || {
-            drop(push(&owner, 2));
+            push(&owner, 2);
             beat();
-            drop(push(&owner, 3));
+            push(&owner, 3);
             owner
         },
         move || {

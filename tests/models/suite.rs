@@ -9,6 +9,7 @@ mod model;
 mod mutants;
 mod mutate;
 mod poison;
+mod readme;
 mod registry;
 mod runner;
 mod supervise;

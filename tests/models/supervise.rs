@@ -127,7 +127,10 @@ impl Ending {
     }
 
     fn explored(&self) -> Option<u64> {
-        let line = self.stdout.lines().find_map(|line| line.strip_prefix(EXPLORED))?;
+        let line = self
+            .stdout
+            .lines()
+            .find_map(|line| line.strip_prefix(EXPLORED))?;
         line.parse().ok()
     }
 

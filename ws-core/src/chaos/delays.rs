@@ -6,9 +6,12 @@
 //! a point.
 
 use std::cell::RefCell;
+use std::string::String;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread_local;
 use std::time::{Duration, Instant};
+use std::vec::Vec;
 
 use crate::FastRand;
 

@@ -47,7 +47,7 @@
 //!   found if the machine happens to run into it; the suite varies the delays, and
 //!   a model checker remains the better witness.
 //!
-//! It takes about half a second.
+//! It takes about a second.
 
 mod rules;
 mod tools;

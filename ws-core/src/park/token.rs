@@ -3,7 +3,7 @@
 //! ```text
 //!            give                        arrive
 //!   EMPTY ----------> NOTIFIED   NOTIFIED ----------> EMPTY    the token is taken
-//!   PARKED ---------> NOTIFIED   EMPTY -------------> PARKED   nobody is awake: sleep
+//!   PARKED ---------> NOTIFIED   EMPTY -------------> PARKED   there is none: sleep
 //!   NOTIFIED -------> NOTIFIED
 //!   and wakes the sleeper        take
 //!   if it found PARKED           NOTIFIED ----------> EMPTY    else left as it is

@@ -232,6 +232,9 @@ fn many_unparkers<P: Park + 'static>(make: &Make<P>) {
             thread::spawn(move || {
                 for round in 1..=ROUNDS {
                     start.wait();
+                    // All at once, or one clearly after another in any order.
+                    let place = (me as u32 + round) % THREADS as u32;
+                    linger(Duration::from_micros(20) * (place * (round % 2)));
                     data[me].store(round, Relaxed);
                     unparker.unpark();
                 }
@@ -261,15 +264,18 @@ fn moved_parker<P: Park + 'static>(make: &Make<P>) {
             parker
         }));
         // Parked there, woken from elsewhere.
-        let (asleep, awake) = mpsc::channel();
+        let (to_sleep, asleep) = mpsc::channel();
+        let (to_wake, awake) = mpsc::channel();
         let sleeper = thread::spawn(move || {
+            to_sleep.send(()).expect("the rule");
             while let Err(mpsc::TryRecvError::Empty) = awake.try_recv() {
                 parker.park();
             }
             parker
         });
+        asleep.recv().expect("the sleeper");
         linger(delay);
-        asleep.send(()).expect("the sleeper");
+        to_wake.send(()).expect("the sleeper");
         alarm.set(Duration::ZERO);
         parker = join(sleeper);
         alarm.await_it(&parker);
@@ -363,6 +369,7 @@ fn thread_local_destructor<P: Park + 'static>(make: &Make<P>) {
         let unparker = parker.unparker();
         let said = Arc::new(AtomicBool::new(false));
         let saying = Arc::clone(&said);
+        let (to_hear, heard) = mpsc::channel();
         let speaker = thread::spawn(move || {
             let last = unparker.clone();
             LAST_WORDS.set(Some(LastWords(Box::new(move || {
@@ -372,9 +379,13 @@ fn thread_local_destructor<P: Park + 'static>(make: &Make<P>) {
             // Locals that unpark itself uses are made after ours, and thus torn
             // down before it on the systems that go backwards.
             unparker.unpark();
+            // The sleeper is to sleep again when the last words come.
+            heard.recv().expect("the sleeper");
+            linger(NAP / 2);
         });
         while !said.load(Relaxed) {
             parker.park();
+            let _ = to_hear.send(()); // the speaker listens only once
         }
         join(speaker);
     }
