@@ -464,6 +464,7 @@ impl<T> Stealer<T> {
         chaos::point("deque.steal.observed");
         // ORDERING(deque.grow): acquire side.
         let buffer = self.deque.buffer.load(Ordering::Acquire);
+        chaos::point("deque.steal.buffer");
         // SAFETY: buffers are freed with the deque, which we hold.
         let bits = unsafe { &*buffer }.load(top);
         chaos::point("deque.steal.read");

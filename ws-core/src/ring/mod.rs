@@ -634,7 +634,8 @@ impl<T, const N: usize> Stealer<T, N> {
         }
     }
 
-    /// Returns how many items the ring holds, at some moment during the call.
+    /// Returns how many items the ring holds, at some moment during the call; one
+    /// less while the owner overflows.
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
