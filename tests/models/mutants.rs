@@ -16,9 +16,13 @@ pub(crate) struct Mutant {
     pub(crate) models: &'static [&'static str],
 }
 
-const RING: &str = "ws-core/src/ring/mod.rs";
+const RING_SHARED: &str = "ws-core/src/ring/shared.rs";
+const RING_OWNER: &str = "ws-core/src/ring/owner.rs";
+const RING_STEALER: &str = "ws-core/src/ring/stealer.rs";
 const HEAD: &str = "ws-core/src/ring/head.rs";
-const DEQUE: &str = "ws-core/src/chase_lev/mod.rs";
+const DEQUE_SHARED: &str = "ws-core/src/chase_lev/shared.rs";
+const DEQUE_OWNER: &str = "ws-core/src/chase_lev/owner.rs";
+const DEQUE_STEALER: &str = "ws-core/src/chase_lev/stealer.rs";
 const BUFFER: &str = "ws-core/src/chase_lev/buffer.rs";
 const BARRIER: &str = "ws-core/src/sync/barrier_fence.rs";
 const SLOT: &str = "ws-core/src/slot.rs";
@@ -30,7 +34,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.publish.release",
         errata: &[],
-        file: RING,
+        file: RING_OWNER,
         find: "self.ring.tail.store(tail, Ordering::Release)",
         replace: "self.ring.tail.store(tail, Ordering::Relaxed)",
         models: &["ring.push_against_steal"],
@@ -38,7 +42,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.publish.acquire",
         errata: &[],
-        file: RING,
+        file: RING_SHARED,
         find: "(head, self.tail.load(Ordering::Acquire))",
         replace: "(head, self.tail.load(Ordering::Relaxed))",
         models: &["ring.push_against_steal"],
@@ -46,7 +50,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.reuse.release",
         errata: &[10],
-        file: RING,
+        file: RING_SHARED,
         find: "let order = (Ordering::AcqRel, Ordering::Acquire);",
         replace: "let order = (Ordering::Acquire, Ordering::Acquire);",
         models: &["ring.reuse"],
@@ -54,7 +58,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.reuse.acquire_by_push",
         errata: &[10],
-        file: RING,
+        file: RING_SHARED,
         find: "Head::from_bits(self.head.load(Ordering::Acquire))",
         replace: "Head::from_bits(self.head.load(Ordering::Relaxed))",
         models: &["ring.reuse_by_push"],
@@ -62,7 +66,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.reuse.acquire_by_pop",
         errata: &[10],
-        file: RING,
+        file: RING_SHARED,
         find: "let order = (Ordering::AcqRel, Ordering::Acquire);",
         replace: "let order = (Ordering::AcqRel, Ordering::Relaxed);",
         models: &["ring.reuse_after_empty_pop"],
@@ -70,7 +74,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.forward.release_by_claim",
         errata: &[],
-        file: RING,
+        file: RING_SHARED,
         find: "match self.swap_head(head, head.claimed(count)) {",
         replace: "match self.head.compare_exchange(head.bits(), head.claimed(count).bits(), Ordering::Relaxed, Ordering::Acquire).map(drop) {",
         models: &["ring.never_empty_after_claim"],
@@ -78,7 +82,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.forward.release_by_pop",
         errata: &[],
-        file: RING,
+        file: RING_OWNER,
         find: "match self.ring.swap_head(head, head.popped()) {",
         replace: "match self.ring.head.compare_exchange(head.bits(), head.popped().bits(), Ordering::Relaxed, Ordering::Acquire).map(drop).map_err(Head::from_bits) {",
         models: &["ring.push_pop_against_steal"],
@@ -86,7 +90,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.finish.before_copy",
         errata: &[6],
-        file: RING,
+        file: RING_STEALER,
         find: "let item = claim.take_first();\n                chaos::point(\"ring.steal.moved\");\n                claim.finish();",
         replace: "let (ring, first, count) = (claim.ring, claim.first, claim.count);\n                claim.finish();\n                let item = Claim { ring, first, count }.take_first();",
         models: &["ring.push_into_full", "ring.reuse_by_push"],
@@ -94,7 +98,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.claim.beside_another",
         errata: &[],
-        file: RING,
+        file: RING_SHARED,
         find: "        if head.is_claimed() {\n            return Steal::Retry;\n        }\n",
         replace: "",
         models: &["ring.reuse_beside_two_thieves"],
@@ -102,7 +106,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.room.unchecked",
         errata: &[9],
-        file: RING,
+        file: RING_STEALER,
         find: "limit.clamp(1, thief.room() as usize + 1)",
         replace: "limit.clamp(1, N)",
         models: &["ring.chain_into_claimed", "ring.chain_into_full"],
@@ -110,7 +114,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.room.ignores_claims",
         errata: &[9],
-        file: RING,
+        file: RING_OWNER,
         find: "let steal = self.refresh_head().steal();",
         replace: "let steal = self.refresh_head().real();",
         models: &["ring.chain_into_claimed"],
@@ -118,7 +122,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.push.ignores_claims",
         errata: &[2, 6],
-        file: RING,
+        file: RING_OWNER,
         find: "self.tail.get().wrapping_sub(head.steal()) <",
         replace: "self.tail.get().wrapping_sub(head.real()) <",
         models: &["ring.push_into_full", "ring.reuse"],
@@ -126,7 +130,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.push.full_unchecked",
         errata: &[2],
-        file: RING,
+        file: RING_OWNER,
         find: "has_room(self.head.get()) || has_room(self.refresh_head())",
         replace: "has_room(self.head.get()) || has_room(self.refresh_head()) || true",
         models: &["ring.push_into_full"],
@@ -142,7 +146,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.chain.published_before_copy",
         errata: &[],
-        file: RING,
+        file: RING_STEALER,
         find: "unsafe { claim.move_rest(&thief.ring.slots, tail) };\n                chaos::point(\"ring.steal.moved\");\n                thief.publish(tail.wrapping_add(claim.count - 1));",
         replace: "thief.publish(tail.wrapping_add(claim.count - 1));\n                unsafe { claim.move_rest(&thief.ring.slots, tail) };",
         models: &["ring.chain_publishes"],
@@ -150,7 +154,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.overflow.unclaimed",
         errata: &[],
-        file: RING,
+        file: RING_OWNER,
         find: "self.ring.swap_head(head, head.claimed(1)).is_ok()",
         replace: "self.ring.load_head() == head",
         models: &["ring.overflow_against_two_steals"],
@@ -158,7 +162,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.overflow.looks_empty",
         errata: &[12],
-        file: RING,
+        file: RING_OWNER,
         find: "self.ring.swap_head(head, head.claimed(1)).is_ok()",
         replace: "self.ring.swap_head(head, head.claimed(N as u32 / 2)).is_ok()",
         models: &["ring.overflow_is_never_empty"],
@@ -166,7 +170,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.overflow.release",
         errata: &[],
-        file: RING,
+        file: RING_OWNER,
         find: "self.ring.head.store(head.bits(), Ordering::Release);",
         replace: "self.ring.head.store(head.bits(), Ordering::Relaxed);",
         models: &["ring.overflow_of_fresh_ring"],
@@ -174,7 +178,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.overflow.cut_last",
         errata: &[],
-        file: RING,
+        file: RING_OWNER,
         find: "self.publish(kept);\n                chaos::point(\"ring.overflow.cut\");\n                // ORDERING(ring.forward): release side; otherwise a thief could\n                // see this head with a tail from before it.\n                self.ring.head.store(head.bits(), Ordering::Release);",
         replace: "self.ring.head.store(head.bits(), Ordering::Release);\n                self.publish(kept);",
         models: &["ring.overflow_against_two_steals"],
@@ -182,7 +186,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.overflow.moves_oldest",
         errata: &[11],
-        file: RING,
+        file: RING_OWNER,
         find: ".move_out(kept, Ring::<T, N>::HALF, &mut newer)",
         replace: ".move_out(head.real(), Ring::<T, N>::HALF, &mut newer)",
         models: &["ring.overflow_against_steal"],
@@ -190,7 +194,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.overflow.beside_thief",
         errata: &[],
-        file: RING,
+        file: RING_OWNER,
         find: "if head.is_claimed() {\n                return Err",
         replace: "if false {\n                return Err",
         models: &["ring.overflow_against_half"],
@@ -198,7 +202,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.drop.forgets",
         errata: &[],
-        file: RING,
+        file: RING_SHARED,
         find: "let count = tail.wrapping_sub(head.real());\n        let mut rest",
         replace: "let count = 0 * tail;\n        let mut rest",
         models: &["ring.drop_owner_against_steal"],
@@ -206,7 +210,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ring.len.of_two_moments",
         errata: &[],
-        file: RING,
+        file: RING_SHARED,
         find: "if self.load_head() == head {",
         replace: "if self.load_head() == head || true {",
         models: &["ring.len_is_never_absurd"],
@@ -226,7 +230,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.no_thief_fence",
         errata: &[5],
-        file: DEQUE,
+        file: DEQUE_STEALER,
         find: "        fence(Ordering::SeqCst);\n        top\n",
         replace: "        top\n",
         models: &["chase_lev.pop_against_two_thieves"],
@@ -242,7 +246,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.batch_without_cas",
         errata: &[7],
-        file: DEQUE,
+        file: DEQUE_STEALER,
         find: "match self.take(top + taken as i64) {",
         replace: "let next = top + taken as i64;\n                let bits = unsafe { &*self.deque.buffer.load(Ordering::Acquire) }.load(next);\n                self.deque.top.store(next + 1, Ordering::SeqCst);\n                match Steal::Success(unsafe { bits.into_item() }) {",
         models: &["chase_lev.pops_against_batch"],
@@ -250,7 +254,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.publish.release",
         errata: &[],
-        file: DEQUE,
+        file: DEQUE_OWNER,
         find: "self.deque.bottom.store(bottom, Ordering::Release);",
         replace: "self.deque.bottom.store(bottom, Ordering::Relaxed);",
         models: &["chase_lev.push_against_steal"],
@@ -266,7 +270,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.publish.acquire",
         errata: &[],
-        file: DEQUE,
+        file: DEQUE_STEALER,
         find: "let bottom = self.deque.bottom.load(Ordering::SeqCst);",
         replace: "let bottom = self.deque.bottom.load(Ordering::Relaxed);",
         models: &["chase_lev.push_against_steal"],
@@ -274,7 +278,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.grow.release",
         errata: &[8],
-        file: DEQUE,
+        file: DEQUE_OWNER,
         find: "self.deque.buffer.store(grown, Ordering::Release);",
         replace: "self.deque.buffer.store(grown, Ordering::Relaxed);",
         models: &["chase_lev.growth_against_steal"],
@@ -282,7 +286,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.grow.acquire",
         errata: &[8],
-        file: DEQUE,
+        file: DEQUE_STEALER,
         find: "let buffer = self.deque.buffer.load(Ordering::Acquire);",
         replace: "let buffer = self.deque.buffer.load(Ordering::Relaxed);",
         models: &["chase_lev.growth_against_steal"],
@@ -298,7 +302,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.push.full_unchecked",
         errata: &[2, 6],
-        file: DEQUE,
+        file: DEQUE_OWNER,
         find: "self.bottom.get() - top < capacity",
         replace: "self.bottom.get() - top <= capacity",
         models: &["chase_lev.push_into_full"],
@@ -306,7 +310,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.last_item.without_cas",
         errata: &[1],
-        file: DEQUE,
+        file: DEQUE_OWNER,
         find: "self.deque.swap_top(last).ok()?;",
         replace: "self.deque.top.store(last + 1, Ordering::SeqCst);",
         models: &["chase_lev.last_item"],
@@ -314,7 +318,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.copy_after_cas",
         errata: &[6],
-        file: DEQUE,
+        file: DEQUE_STEALER,
         find: "Ok(()) => Steal::Success(unsafe { bits.into_item() }),",
         replace: "Ok(()) => Steal::Success(unsafe { drop(bits); (&*buffer).load(top).into_item() }),",
         models: &["chase_lev.push_into_full"],
@@ -322,7 +326,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.steal.buffer_before_bottom",
         errata: &[8],
-        file: DEQUE,
+        file: DEQUE_STEALER,
         find: "        let bottom = self.deque.bottom.load(Ordering::SeqCst);\n        if bottom - top <= 0 {\n            return Steal::Empty;\n        }\n        chaos::point(\"deque.steal.observed\");\n        // ORDERING(deque.grow): acquire side.\n        let buffer = self.deque.buffer.load(Ordering::Acquire);\n",
         replace: "        let buffer = self.deque.buffer.load(Ordering::Acquire);\n        let bottom = self.deque.bottom.load(Ordering::SeqCst);\n        if bottom - top <= 0 {\n            return Steal::Empty;\n        }\n",
         models: &["chase_lev.growth_twice"],
@@ -330,7 +334,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.len.of_two_moments",
         errata: &[],
-        file: DEQUE,
+        file: DEQUE_SHARED,
         find: "if self.top.load(Ordering::Relaxed) == top {",
         replace: "if self.top.load(Ordering::Relaxed) == top || true {",
         models: &["chase_lev.len_is_never_absurd"],
@@ -338,7 +342,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "chase_lev.drop.forgets",
         errata: &[],
-        file: DEQUE,
+        file: DEQUE_SHARED,
         find: "rest.extend((top..bottom).map(",
         replace: "rest.extend((top..top).map(",
         models: &["chase_lev.drop_owner_against_steal"],

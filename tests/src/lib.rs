@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`watchdog`] | ends a test that hangs, and says what every thread was doing |
 //! | [`census`] | shows that each of many numbered items was seen exactly once |
+//! | [`stress`] | a little scheduler that moves numbers through queues and counts them |
 //! | [`oracle`] | does what a string of bytes says to queues and to a `VecDeque` |
 //! | [`drops`] | items that count their drops, and items whose drop panics |
 
 pub mod census;
 pub mod drops;
 pub mod oracle;
+pub mod stress;
 pub mod watchdog;
 
 /// Compiles and runs the program in the README.

@@ -2,14 +2,14 @@
 
 use std::marker::PhantomPinned;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use tests::census::{Census, stress_items};
+use tests::census::stress_items;
 use tests::drops::Drops;
-use tests::watchdog;
+use tests::{stress, watchdog};
+use ws_core::Steal;
 use ws_core::chase_lev::{self, Owner, Stealer};
-use ws_core::{FastRand, Steal};
 
 #[test]
 fn a_new_deque_is_empty() {
@@ -172,78 +172,20 @@ fn halves_have_the_auto_traits_of_their_role() {
     // That owners are neither `Sync` nor `Clone` is a compile-fail doc test.
 }
 
-/// Workers push their share of the numbers, pop, and steal from each other; the
-/// deques start small, so they grow under the thieves. Each number is seen once.
-fn conserve(workers: usize, start: i64, make: fn(u64) -> Box<u64>) {
-    let items = stress_items(2_000_000);
-    let deques: Vec<_> = (0..workers)
-        .map(|_| chase_lev::starting_at(start, 2))
-        .collect();
-    let stealers: Vec<Stealer<Box<u64>>> = deques.iter().map(|(_, s)| s.clone()).collect();
-    let next = AtomicU64::new(0);
-    let left = AtomicU64::new(items);
-
-    let work = |me: usize, owner: Owner<Box<u64>>| {
-        let mut census = Census::of(items);
-        let mut rand = FastRand::new(me as u64);
-        let see = |item: Box<u64>, census: &mut Census| {
-            census.see(*item);
-            left.fetch_sub(1, Ordering::Relaxed);
-        };
-        while left.load(Ordering::Relaxed) > 0 {
-            // Mostly few items, so that owner and thieves meet at the last one.
-            let burst = u64::from(if rand.below(200) == 0 {
-                300
-            } else {
-                rand.below(4)
-            });
-            let first = next.fetch_add(burst, Ordering::Relaxed);
-            (first..(first + burst).min(items)).for_each(|item| owner.push(make(item)));
-            for _ in 0..rand.below(6) {
-                owner
-                    .pop()
-                    .into_iter()
-                    .for_each(|item| see(item, &mut census));
-            }
-            for victim in rand.victims(workers, me) {
-                let stolen = match rand.below(2) {
-                    0 => stealers[victim].steal(),
-                    _ => stealers[victim].steal_batch_into_limited(&owner, 8),
-                };
-                stolen
-                    .success()
-                    .into_iter()
-                    .for_each(|item| see(item, &mut census));
-            }
-            if first >= items {
-                while let Some(item) = owner.pop() {
-                    see(item, &mut census);
-                }
-            }
-        }
-        census
-    };
-
-    let censuses: Vec<Census> = thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = (deques.into_iter().enumerate())
-            .map(|(me, (owner, _))| scope.spawn(move || work(me, owner)))
-            .collect();
-        threads.into_iter().map(|t| t.join().unwrap()).collect()
-    });
-    Census::assert_each_once(censuses);
+/// The deques start small, so they grow under the thieves.
+fn conserve(workers: usize, start: i64) {
+    let deques = (0..workers).map(|_| chase_lev::starting_at::<Box<u64>>(start, 2));
+    stress::conserve(stress_items(2_000_000), deques.collect());
 }
 
 #[test]
 fn stress_conserves_items() {
-    watchdog::guard("deque stress", || conserve(2, 0, Box::new));
+    watchdog::guard("deque stress", || conserve(2, 0));
 }
 
 #[test]
 fn stress_conserves_items_among_many() {
-    watchdog::guard("deque stress among many", || {
-        conserve(5, -100_000, Box::new)
-    });
+    watchdog::guard("deque stress among many", || conserve(5, -100_000));
 }
 
 /// Items are dropped where they end up, while halves come and go.

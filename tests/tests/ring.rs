@@ -3,15 +3,14 @@
 use std::collections::VecDeque;
 use std::marker::PhantomPinned;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use tests::census::{Census, stress_items};
+use tests::census::stress_items;
 use tests::drops::Drops;
-use tests::watchdog;
+use tests::{stress, watchdog};
+use ws_core::Steal;
 use ws_core::ring::{self, Owner, Stealer};
-use ws_core::{FastRand, Steal};
 
 /// Start positions whose next few steps wrap.
 const NEAR_THE_END: [u32; 4] = [0, u32::MAX, u32::MAX - 3, u32::MAX - 255];
@@ -264,74 +263,9 @@ fn halves_have_the_auto_traits_of_their_role() {
     // That owners are neither `Sync` nor `Clone` is a compile-fail doc test.
 }
 
-/// A little scheduler: each worker pushes its share of the numbers through its
-/// own ring, steals from everyone when it has none, and sends what overflows to
-/// a common queue. Each number must be seen once, by anyone.
 fn conserve<const N: usize>(workers: usize, start: u32) {
-    let items = stress_items(2_000_000);
-    let rings: Vec<_> = (0..workers)
-        .map(|_| ring::starting_at::<u64, N>(start))
-        .collect();
-    let stealers: Vec<Stealer<u64, N>> = rings.iter().map(|(_, s)| s.clone()).collect();
-    let common = Mutex::new(VecDeque::new());
-    let next = AtomicU64::new(0);
-    let left = AtomicU64::new(items);
-
-    let work = |me: usize, owner: Owner<u64, N>| {
-        let mut census = Census::of(items);
-        let mut rand = FastRand::new(me as u64);
-        let see = |item: u64, census: &mut Census| {
-            census.see(item);
-            left.fetch_sub(1, Ordering::Relaxed);
-        };
-        while left.load(Ordering::Relaxed) > 0 {
-            let burst = u64::from(rand.below(2 * N as u32));
-            let first = next.fetch_add(burst, Ordering::Relaxed);
-            for item in first..(first + burst).min(items) {
-                if let Err(overflow) = owner.push_or_overflow(item) {
-                    common.lock().unwrap().extend(overflow);
-                }
-            }
-            for _ in 0..rand.below(2 * N as u32) {
-                owner
-                    .pop()
-                    .into_iter()
-                    .for_each(|item| see(item, &mut census));
-            }
-            for victim in rand.victims(workers, me) {
-                let stolen = match rand.below(4) {
-                    0 => stealers[victim].steal(),
-                    1 => stealers[victim].steal_into_limited(&owner, 3),
-                    _ => stealers[victim].steal_into(&owner),
-                };
-                stolen
-                    .success()
-                    .into_iter()
-                    .for_each(|item| see(item, &mut census));
-            }
-            if first >= items {
-                while let Some(item) = owner.pop() {
-                    see(item, &mut census);
-                }
-                let batch: Vec<u64> = {
-                    let mut common = common.lock().unwrap();
-                    let count = common.len().min(N);
-                    common.drain(..count).collect()
-                };
-                batch.into_iter().for_each(|item| see(item, &mut census));
-            }
-        }
-        census
-    };
-
-    let censuses: Vec<Census> = thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = (rings.into_iter().enumerate())
-            .map(|(me, (owner, _))| scope.spawn(move || work(me, owner)))
-            .collect();
-        threads.into_iter().map(|t| t.join().unwrap()).collect()
-    });
-    Census::assert_each_once(censuses);
+    let rings = (0..workers).map(|_| ring::starting_at::<u64, N>(start));
+    stress::conserve(stress_items(2_000_000), rings.collect());
 }
 
 #[test]

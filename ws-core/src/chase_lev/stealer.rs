@@ -1,0 +1,147 @@
+//! The thieves' half of a deque.
+
+use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+
+use super::Owner;
+use super::shared::Deque;
+use crate::Steal;
+use crate::chaos;
+use crate::sync::atomic::{Ordering, fence};
+use crate::sync::{Arc, fence_after_swap};
+
+/// The half that steals; clone it for every thread that may.
+pub struct Stealer<T> {
+    deque: Arc<Deque<T>>,
+}
+
+impl<T> UnwindSafe for Stealer<T> {}
+impl<T> RefUnwindSafe for Stealer<T> {}
+
+impl<T> Stealer<T> {
+    pub(super) fn new(deque: &Arc<Deque<T>>) -> Self {
+        Self {
+            deque: Arc::clone(deque),
+        }
+    }
+
+    /// Takes the oldest item.
+    ///
+    /// ```
+    /// use ws_core::{Steal, chase_lev};
+    /// let (owner, stealer) = chase_lev::new();
+    /// assert_eq!(stealer.steal(), Steal::Empty);
+    /// owner.push('x');
+    /// assert_eq!(stealer.steal(), Steal::Success('x'));
+    /// ```
+    #[inline]
+    pub fn steal(&self) -> Steal<T> {
+        let top = self.look();
+        self.take(top)
+    }
+
+    /// Looks where the oldest item is.
+    #[inline(always)]
+    fn look(&self) -> i64 {
+        // ORDERING: acquire as in the paper; the fence alone would do.
+        let top = self.deque.top.load(Ordering::Acquire);
+        // ORDERING(deque.race): see the owner's fence.
+        fence(Ordering::SeqCst);
+        top
+    }
+
+    /// Takes the item at `top`, if it is the oldest, after a fence.
+    #[inline(always)]
+    fn take(&self, top: i64) -> Steal<T> {
+        // ORDERING(deque.publish): acquire side. SeqCst for `fence_after_swap`.
+        let bottom = self.deque.bottom.load(Ordering::SeqCst);
+        if bottom - top <= 0 {
+            return Steal::Empty;
+        }
+        chaos::point("deque.steal.observed");
+        // ORDERING(deque.grow): acquire side.
+        let buffer = self.deque.buffer.load(Ordering::Acquire);
+        chaos::point("deque.steal.buffer");
+        // SAFETY: buffers are freed with the deque, which we hold.
+        let bits = unsafe { &*buffer }.load(top);
+        chaos::point("deque.steal.read");
+        match self.deque.swap_top(top) {
+            // SAFETY: `top` had not moved, so the bits are those of the oldest
+            // item, and the swap made it ours (see the module docs).
+            Ok(()) => Steal::Success(unsafe { bits.into_item() }),
+            Err(_) => Steal::Retry,
+        }
+    }
+
+    /// Takes half of the items, rounded up: returns the oldest, pushes the
+    /// others to `thief`, oldest first.
+    ///
+    /// One compare-and-swap per item; it ends early when another thread is in
+    /// the way. Stealing from oneself rotates the deque.
+    ///
+    /// # Panics
+    ///
+    /// If `thief` outgrows the address space.
+    ///
+    /// ```
+    /// use ws_core::{Steal, chase_lev};
+    /// let (owner, stealer) = chase_lev::new();
+    /// (0..5).for_each(|n| owner.push(n));
+    ///
+    /// let (thief, _) = chase_lev::new();
+    /// assert_eq!(stealer.steal_batch_into(&thief), Steal::Success(0));
+    /// assert_eq!((thief.len(), owner.len()), (2, 2));
+    /// ```
+    pub fn steal_batch_into(&self, thief: &Owner<T>) -> Steal<T> {
+        self.steal_batch_into_limited(thief, usize::MAX)
+    }
+
+    /// As [`steal_batch_into`](Self::steal_batch_into), but takes at most
+    /// `limit` items, with the one returned; a limit of 0 counts as 1.
+    ///
+    /// # Panics
+    ///
+    /// If `thief` outgrows the address space.
+    pub fn steal_batch_into_limited(&self, thief: &Owner<T>, limit: usize) -> Steal<T> {
+        let top = self.look();
+        // ORDERING: relaxed; it only says how many to try.
+        let available = self.deque.bottom.load(Ordering::Relaxed) - top;
+        let half = usize::try_from(available).map_or(0, |count| count.div_ceil(2));
+        let first = self.take(top);
+        if first.is_success() {
+            for taken in 1..half.min(limit) {
+                // We have just moved `top` there, and need not look again.
+                // ORDERING(deque.race): a fence between the swap and the next
+                // look at `bottom`, as between the two loads of a single steal.
+                fence_after_swap();
+                match self.take(top + taken as i64) {
+                    Steal::Success(item) => thief.push(item),
+                    Steal::Empty | Steal::Retry => break,
+                }
+            }
+        }
+        first
+    }
+
+    /// Returns how many items the deque holds, at some moment during the call.
+    pub fn len(&self) -> usize {
+        self.deque.len()
+    }
+
+    /// Returns whether the deque holds no item.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> Clone for Stealer<T> {
+    fn clone(&self) -> Self {
+        Self::new(&self.deque)
+    }
+}
+
+impl<T> fmt::Debug for Stealer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stealer").field("len", &self.len()).finish()
+    }
+}

@@ -1,0 +1,260 @@
+//! The owner's half of a ring.
+
+use alloc::vec::Vec;
+use core::cell::Cell;
+use core::iter::{Chain, Fuse};
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::{fmt, option};
+
+use super::head::Head;
+use super::shared::Ring;
+use super::{DEFAULT_CAPACITY, Overflow, Stealer};
+use crate::chaos;
+use crate::sync::Arc;
+use crate::sync::atomic::Ordering;
+
+/// The half that pushes and pops; one thread's at a time.
+///
+/// It may move to another thread, but it can be neither shared nor cloned:
+///
+/// ```compile_fail,E0277
+/// fn shared<T: Sync>(_: T) {}
+/// shared(ws_core::ring::new::<u8>().0);
+/// ```
+///
+/// ```compile_fail,E0599
+/// let (owner, _) = ws_core::ring::new::<u8>();
+/// let second = owner.clone();
+/// ```
+///
+/// If it is dropped, the items stay for the stealers; the last half drops what
+/// is left.
+pub struct Owner<T, const N: usize = DEFAULT_CAPACITY> {
+    pub(super) ring: Arc<Ring<T, N>>,
+    /// The same as the shared tail, which only this half writes.
+    pub(super) tail: Cell<u32>,
+    /// The head as last seen: never ahead of the shared one, and never more than
+    /// `N` behind the tail, so that the two can be compared across the wrap.
+    /// Whatever moves the tail looks at this head first.
+    head: Cell<Head>,
+}
+
+// No user code runs inside a window, so a panic finds the ring in order.
+impl<T, const N: usize> UnwindSafe for Owner<T, N> {}
+impl<T, const N: usize> RefUnwindSafe for Owner<T, N> {}
+
+impl<T, const N: usize> Owner<T, N> {
+    pub(super) fn new(ring: &Arc<Ring<T, N>>, position: u32) -> Self {
+        Self {
+            ring: Arc::clone(ring),
+            tail: Cell::new(position),
+            head: Cell::new(Head::at(position)),
+        }
+    }
+
+    /// Appends `item`, without any read-modify-write operation.
+    ///
+    /// # Errors
+    ///
+    /// Gives the item back if the ring is full.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::with_capacity::<u32, 4>();
+    /// assert!((0..4).all(|n| owner.push(n).is_ok()));
+    /// assert_eq!(owner.push(4), Err(4));
+    /// ```
+    #[inline]
+    pub fn push(&self, item: T) -> Result<(), T> {
+        if !self.has_room() {
+            return Err(item);
+        }
+        let tail = self.tail.get();
+        // SAFETY: `tail - steal < N`, so the slot is neither an item's nor a
+        // claim's, and it is the owner's to fill; the thief that had it last is
+        // done with it (`ring.reuse`).
+        unsafe { self.ring.slots.write(tail, item) };
+        chaos::point("ring.push.written");
+        self.publish(tail.wrapping_add(1));
+        Ok(())
+    }
+
+    /// Appends `item`; if the ring is full, hands out its newer half with it.
+    ///
+    /// # Errors
+    ///
+    /// The batch that has to go elsewhere, oldest first, `item` last: `N/2 + 1`
+    /// items, or `item` alone while a thief is at work on the full ring.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::with_capacity::<u32, 4>();
+    /// assert!((0..4).all(|n| owner.push_or_overflow(n).is_ok()));
+    ///
+    /// let overflow = owner.push_or_overflow(4).unwrap_err();
+    /// assert!(overflow.eq([2, 3, 4]));
+    /// assert_eq!(owner.pop(), Some(0));
+    /// ```
+    #[inline]
+    pub fn push_or_overflow(&self, item: T) -> Result<(), Overflow<T>> {
+        self.push(item).or_else(|item| self.overflow(item))
+    }
+
+    /// Appends items until they end or the ring is full, and returns the rest.
+    ///
+    /// Each item is visible to thieves as soon as it is pushed, so the iterator
+    /// may panic, or use this very ring, without harm.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::with_capacity::<u32, 4>();
+    /// let rest = owner.push_batch(0..6);
+    /// assert!(rest.eq([4, 5]));
+    /// assert_eq!(owner.len(), 4);
+    /// ```
+    #[must_use = "the rest did not fit and is dropped if it is ignored"]
+    pub fn push_batch<I>(&self, items: I) -> Chain<option::IntoIter<T>, Fuse<I::IntoIter>>
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let mut items = items.into_iter().fuse();
+        let mut bounced = None;
+        while bounced.is_none() && self.has_room() {
+            match items.next() {
+                // It bounces only if `next` itself filled the ring.
+                Some(item) => bounced = self.push(item).err(),
+                None => break,
+            }
+        }
+        bounced.into_iter().chain(items)
+    }
+
+    /// Takes the oldest item.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::new();
+    /// owner.push(1).unwrap();
+    /// owner.push(2).unwrap();
+    /// assert_eq!(owner.pop(), Some(1));
+    /// ```
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        let mut head = self.head.get();
+        loop {
+            // The head never passes the tail, so an old head that has reached
+            // the tail is the true one: empty, without a look at shared memory.
+            if head.real() == self.tail.get() {
+                self.head.set(head);
+                return None;
+            }
+            match self.ring.swap_head(head, head.popped()) {
+                Ok(()) => break,
+                Err(actual) => head = actual,
+            }
+        }
+        self.head.set(head.popped());
+        chaos::point("ring.pop.claimed");
+        // SAFETY: moving `real` made the slot ours. It holds an item, as it was
+        // below `tail`; only this half fills slots, so it still does.
+        Some(unsafe { self.ring.slots.read(head.real()) })
+    }
+
+    /// Returns how many items the ring holds; thieves may lower it any time.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Returns whether the ring holds no item.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+
+    /// Returns how many pushes are sure to succeed.
+    #[inline]
+    pub fn spare_capacity(&self) -> usize {
+        self.room() as usize
+    }
+
+    /// Returns the number of slots.
+    pub const fn capacity(&self) -> usize {
+        N
+    }
+
+    /// Makes a half for one more thief.
+    pub fn stealer(&self) -> Stealer<T, N> {
+        Stealer::new(&self.ring)
+    }
+
+    /// Whether the next push succeeds; looks at the shared head only if the one
+    /// seen last says no.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        let has_room =
+            |head: Head| self.tail.get().wrapping_sub(head.steal()) < Ring::<T, N>::CAPACITY;
+        has_room(self.head.get()) || has_room(self.refresh_head())
+    }
+
+    /// Looks at the shared head and remembers it.
+    fn refresh_head(&self) -> Head {
+        let head = self.ring.load_head();
+        self.head.set(head);
+        head
+    }
+
+    /// How many slots can be filled. Claimed ones cannot: a thief may still be
+    /// copying out of them.
+    pub(super) fn room(&self) -> u32 {
+        let steal = self.refresh_head().steal();
+        Ring::<T, N>::CAPACITY - self.tail.get().wrapping_sub(steal)
+    }
+
+    /// Makes the items below `tail` visible to thieves.
+    #[inline(always)]
+    pub(super) fn publish(&self, tail: u32) {
+        self.tail.set(tail);
+        // ORDERING(ring.publish): release side.
+        self.ring.tail.store(tail, Ordering::Release);
+    }
+
+    /// The full ring's side of [`push_or_overflow`](Self::push_or_overflow);
+    /// the steps are those of the module docs.
+    #[cold]
+    fn overflow(&self, mut item: T) -> Result<(), Overflow<T>> {
+        loop {
+            // The failed push has just looked at the shared head.
+            let head = self.head.get();
+            if head.is_claimed() {
+                return Err(Overflow::new(Vec::new(), item));
+            }
+            // Allocated outside the window: the allocator is foreign code.
+            let mut newer = Vec::with_capacity(N / 2);
+            if self.ring.swap_head(head, head.claimed(1)).is_ok() {
+                chaos::point("ring.overflow.claimed");
+                let kept = head.real().wrapping_add(Ring::<T, N>::HALF);
+                // SAFETY: the ring is full and thieves are kept out by the
+                // claim, so this half of it holds items that are ours.
+                unsafe {
+                    self.ring
+                        .slots
+                        .move_out(kept, Ring::<T, N>::HALF, &mut newer)
+                };
+                self.publish(kept);
+                chaos::point("ring.overflow.cut");
+                // ORDERING(ring.forward): release side; otherwise a thief could
+                // see this head with a tail from before it.
+                self.ring.head.store(head.bits(), Ordering::Release);
+                return Err(Overflow::new(newer, item));
+            }
+            // A thief came first: it has made room, or is about to.
+            match self.push(item) {
+                Ok(()) => return Ok(()),
+                Err(back) => item = back,
+            }
+        }
+    }
+}
+
+impl<T, const N: usize> fmt::Debug for Owner<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Owner").field(&self.ring).finish()
+    }
+}
