@@ -92,7 +92,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         errata: &[6],
         file: RING_STEALER,
         find: "let item = claim.take_first();\n                chaos::point(\"ring.steal.moved\");\n                claim.finish();",
-        replace: "let (ring, first, count) = (claim.ring, claim.first, claim.count);\n                claim.finish();\n                let item = Claim { ring, first, count }.take_first();",
+        replace: "let twin = unsafe { core::ptr::read(&claim) };\n                claim.finish();\n                let item = twin.take_first();",
         models: &["ring.push_into_full", "ring.reuse_by_push"],
     },
     Mutant {
