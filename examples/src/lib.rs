@@ -1,1 +1,3 @@
 //! Runnable programs; each is a binary under `src/bin`.
+
+#![forbid(unsafe_code)]

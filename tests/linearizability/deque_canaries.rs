@@ -30,7 +30,7 @@ pub(crate) const CANARIES: &[Subject] = &[
     },
     Subject {
         name: "chase_lev.batch_in_one_swap",
-        about: "a thief moves the top by half of the items at once (ERRATA 7)",
+        about: "a thief moves the top by half of the items at once (row 7 of the models' README)",
         usage: &BATCHES,
         halves: |_, thieves| small(thieves, Flaw::BatchInOneSwap),
         allows: allowed_by::<DequeSpec>,

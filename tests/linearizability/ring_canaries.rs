@@ -35,7 +35,7 @@ pub(crate) const CANARIES: &[Subject] = &[
     },
     Subject {
         name: "ring.sheds_older_half",
-        about: "an overflow hands out the oldest items (ERRATA 11)",
+        about: "an overflow hands out the oldest items (row 11 of the models' README)",
         usage: &RING_OF_4,
         halves: |shape, thieves| around(shape, thieves, OwnerFlaw::ShedsOlder, ThiefFlaw::None),
         allows: allowed_by::<RingSpec>,

@@ -281,7 +281,7 @@ impl Half for DequeThief {
         match call {
             Call::Steal => stolen(self.stealer.steal()),
             Call::StealHalf { limit, .. } => {
-                stolen(self.stealer.steal_batch_into_limited(&self.own, limit))
+                stolen(self.stealer.steal_into_limited(&self.own, limit))
             }
             Call::IsEmpty => Outcome::Answer(self.stealer.is_empty()),
             Call::Len => Outcome::Count(self.stealer.len()),

@@ -290,7 +290,7 @@ fn pops_against_batch(main: Main) {
             (owner, popped)
         },
         move || {
-            let stolen = numbers(stealer.steal_batch_into(&thief).success());
+            let stolen = numbers(stealer.steal_into(&thief).success());
             (thief, stolen)
         },
     );
@@ -306,7 +306,7 @@ fn batch_publishes(main: Main) {
     let (thief, thiefs_stealer) = chase_lev::with_capacity::<Item>(2);
     let (thief, stolen) = main.race(
         move || {
-            let stolen = numbers(stealer.steal_batch_into_limited(&thief, 2).success());
+            let stolen = numbers(stealer.steal_into_limited(&thief, 2).success());
             assert_eq!(stolen, [1], "nobody else takes");
             thief
         },

@@ -19,11 +19,12 @@ pub(crate) fn run(chosen: &[&str]) -> ExitCode {
     let wanted = |mutant: &&Mutant| {
         chosen.is_empty() || chosen.iter().any(|name| mutant.name.starts_with(name))
     };
-    let mutants: Vec<&Mutant> = MUTANTS.iter().filter(wanted).collect();
-    if mutants.is_empty() {
-        eprintln!("no mutant is called so");
+    let unknown = |name: &&&str| !MUTANTS.iter().any(|mutant| mutant.name.starts_with(**name));
+    if let Some(name) = chosen.iter().find(unknown) {
+        eprintln!("no mutant is called `{name}`");
         return ExitCode::from(2);
     }
+    let mutants: Vec<&Mutant> = MUTANTS.iter().filter(wanted).collect();
     let copy = match Copy::of_workspace() {
         Ok(copy) => copy,
         Err(problem) => {

@@ -132,12 +132,8 @@ impl Queue for chase_lev::Owner<Box<u64>> {
     fn steal(&self, victim: &Self::Stealer, rand: &mut FastRand) -> Steal<u64> {
         let stolen = match rand.below(2) {
             0 => victim.steal(),
-            _ => victim.steal_batch_into_limited(self, 8),
+            _ => victim.steal_into_limited(self, 8),
         };
-        match stolen {
-            Steal::Success(item) => Steal::Success(*item),
-            Steal::Empty => Steal::Empty,
-            Steal::Retry => Steal::Retry,
-        }
+        stolen.map(|item| *item)
     }
 }

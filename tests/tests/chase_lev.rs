@@ -66,7 +66,7 @@ fn a_batch_is_the_older_half() {
         let (thief, _) = chase_lev::with_capacity(1);
         (0..count).for_each(|n| owner.push(n));
         let half = count.div_ceil(2);
-        match stealer.steal_batch_into(&thief) {
+        match stealer.steal_into(&thief) {
             Steal::Empty => assert_eq!(count, 0),
             Steal::Success(first) => assert_eq!(first, 0),
             Steal::Retry => panic!("no one is in the way"),
@@ -77,19 +77,13 @@ fn a_batch_is_the_older_half() {
     }
     let (owner, stealer) = chase_lev::new();
     (0..10).for_each(|n| owner.push(n));
-    assert_eq!(
-        stealer.steal_batch_into_limited(&owner, 3),
-        Steal::Success(0)
-    );
+    assert_eq!(stealer.steal_into_limited(&owner, 3), Steal::Success(0));
     assert_eq!(
         (owner.pop(), owner.pop()),
         (Some(2), Some(1)),
         "stealing from oneself rotates"
     );
-    assert_eq!(
-        stealer.steal_batch_into_limited(&owner, 0),
-        Steal::Success(3)
-    );
+    assert_eq!(stealer.steal_into_limited(&owner, 0), Steal::Success(3));
     assert_eq!(owner.len(), 6);
 }
 
@@ -205,7 +199,7 @@ fn stress_drops_each_item_once() {
                         std::hint::spin_loop();
                     }
                     for _ in 0..4 {
-                        drop(stealer.steal_batch_into(&mine));
+                        drop(stealer.steal_into(&mine));
                     }
                     drop(stealer);
                 });

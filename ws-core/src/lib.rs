@@ -31,7 +31,7 @@
 //!
 //! # Features
 //!
-//! - `std` (default): the parkers and [`Backoff`]. Without it the crate is
+//! - `std` (default): [`ThreadParker`] and [`Backoff`]. Without it the crate is
 //!   `no_std` with `alloc`; it needs 64-bit atomics.
 //! - `futures`: adapters between [`Spawn`] and `futures::task::Spawn`.
 //! - `testing`: the conformance suite for parkers.
@@ -54,7 +54,6 @@ mod backoff;
 #[doc(hidden)]
 pub mod chaos;
 pub mod chase_lev;
-#[cfg(feature = "std")]
 pub mod park;
 mod rand;
 pub mod ring;
@@ -66,8 +65,9 @@ pub mod sync;
 
 #[cfg(feature = "std")]
 pub use backoff::Backoff;
+pub use park::{Park, Unpark};
 #[cfg(feature = "std")]
-pub use park::{Park, ThreadParker, Unpark};
+pub use park::{ThreadParker, ThreadUnparker};
 pub use rand::{FastRand, Victims};
 pub use spawn::{DynSpawn, Spawn};
 pub use steal::Steal;

@@ -31,7 +31,31 @@ use crate::chaos;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Arc, CachePadded};
 
-/// An owned item that fits into one non-null, thin pointer.
+/// An owned item that fits into one non-null, thin pointer: a [`Box`], an `Arc`, or
+/// a pointer type of your own.
+///
+/// ```
+/// use std::ptr::NonNull;
+/// use ws_core::slot::{self, Pointer};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Task(Box<u32>);
+///
+/// // SAFETY: it is a box, and nothing else.
+/// unsafe impl Pointer for Task {
+///     fn into_raw(self) -> NonNull<()> {
+///         self.0.into_raw()
+///     }
+///     unsafe fn from_raw(raw: NonNull<()>) -> Self {
+///         // SAFETY: the caller's promise is the box's.
+///         Task(unsafe { Pointer::from_raw(raw) })
+///     }
+/// }
+///
+/// let (owner, stealer) = slot::new();
+/// assert_eq!(owner.push(Task(Box::new(7))), None);
+/// assert_eq!(stealer.take(), Some(Task(Box::new(7))));
+/// ```
 ///
 /// # Safety
 ///
@@ -87,6 +111,7 @@ unsafe impl<T> Pointer for alloc::sync::Arc<T> {
 /// assert_eq!(stealer.take(), Some(Box::new(2)));
 /// assert_eq!(owner.take(), None);
 /// ```
+#[must_use]
 pub fn new<P: Pointer>() -> (Owner<P>, Stealer<P>) {
     let slot = Arc::new(Slot {
         item: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
@@ -132,7 +157,8 @@ impl<P: Pointer> Slot<P> {
             return None;
         }
         chaos::point("slot.take.seen");
-        // ORDERING(slot.publish): acquire side.
+        // ORDERING(slot.publish): acquire side; otherwise the taker could see the
+        // item's memory as it was before.
         self.adopt(self.item.swap(ptr::null_mut(), Ordering::Acquire))
     }
 
@@ -152,6 +178,11 @@ impl<P: Pointer> Slot<P> {
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
 /// shared(ws_core::slot::new::<Box<u8>>().0);
+/// ```
+///
+/// ```compile_fail,E0599
+/// let (owner, _) = ws_core::slot::new::<Box<u8>>();
+/// let second = owner.clone();
 /// ```
 ///
 /// Nor can its items be made to live longer or shorter than the stealers':
@@ -174,6 +205,12 @@ impl<P: Pointer> Owner<P> {
     /// Puts `item` in; returns the item that was there, if no one took it.
     ///
     /// A plain store if the slot is empty, one read-modify-write otherwise.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::slot::new();
+    /// assert_eq!(owner.push(Box::new(1)), None);
+    /// assert_eq!(owner.push(Box::new(2)).as_deref(), Some(&1));
+    /// ```
     #[inline]
     #[must_use = "the evicted item is dropped if it is ignored"]
     pub fn push(&self, item: P) -> Option<P> {
@@ -192,18 +229,38 @@ impl<P: Pointer> Owner<P> {
     }
 
     /// Takes the item out.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::slot::new();
+    /// assert_eq!(owner.push(Box::new(1)), None);
+    /// assert_eq!(owner.take().as_deref(), Some(&1));
+    /// assert_eq!(owner.take(), None);
+    /// ```
     #[inline]
     pub fn take(&self) -> Option<P> {
         self.slot.take()
     }
 
     /// Returns whether the slot is empty; thieves may empty it any time.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::slot::new::<Box<u8>>();
+    /// assert!(owner.is_empty());
+    /// ```
+    #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.slot.is_empty()
     }
 
     /// Makes a half for one more thief.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::slot::new();
+    /// assert_eq!(owner.push(Box::new(1)), None);
+    /// assert_eq!(owner.stealer().take().as_deref(), Some(&1));
+    /// ```
+    #[must_use]
     pub fn stealer(&self) -> Stealer<P> {
         Stealer {
             slot: Arc::clone(&self.slot),
@@ -222,12 +279,25 @@ impl<P: Pointer> Stealer<P> {
     ///
     /// Before a caller goes to sleep over `None` it needs a SeqCst fence, and so
     /// does the owner between its push and its look for sleepers.
+    ///
+    /// ```
+    /// let (owner, stealer) = ws_core::slot::new();
+    /// assert_eq!(owner.push(Box::new(1)), None);
+    /// assert_eq!(stealer.take().as_deref(), Some(&1));
+    /// assert_eq!(owner.take(), None);
+    /// ```
     #[inline]
     pub fn take(&self) -> Option<P> {
         self.slot.take()
     }
 
     /// Returns whether the slot is empty, at some moment during the call.
+    ///
+    /// ```
+    /// let (_, stealer) = ws_core::slot::new::<Box<u8>>();
+    /// assert!(stealer.is_empty());
+    /// ```
+    #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.slot.is_empty()

@@ -23,6 +23,7 @@ impl<T> Steal<T> {
     /// assert_eq!(Steal::Success(7).success(), Some(7));
     /// assert_eq!(Steal::<u8>::Retry.success(), None);
     /// ```
+    #[must_use]
     pub fn success(self) -> Option<T> {
         match self {
             Steal::Success(item) => Some(item),
@@ -30,17 +31,41 @@ impl<T> Steal<T> {
         }
     }
 
+    /// Turns a stolen item into something else.
+    ///
+    /// ```
+    /// use ws_core::Steal;
+    /// assert_eq!(Steal::Success(7).map(|n| n + 1), Steal::Success(8));
+    /// assert_eq!(Steal::<u8>::Retry.map(|n| n + 1), Steal::Retry);
+    /// ```
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Steal<U> {
+        match self {
+            Steal::Success(item) => Steal::Success(change(item)),
+            Steal::Empty => Steal::Empty,
+            Steal::Retry => Steal::Retry,
+        }
+    }
+
     /// Whether the queue was seen empty.
+    ///
+    /// ```
+    /// use ws_core::Steal;
+    /// assert!(Steal::<u8>::Empty.is_empty());
+    /// assert!(!Steal::<u8>::Retry.is_empty()); // it may hold items
+    /// ```
+    #[must_use]
     pub const fn is_empty(&self) -> bool {
         matches!(self, Steal::Empty)
     }
 
     /// Whether an item was stolen.
+    #[must_use]
     pub const fn is_success(&self) -> bool {
         matches!(self, Steal::Success(_))
     }
 
     /// Whether another thread was in the way.
+    #[must_use]
     pub const fn is_retry(&self) -> bool {
         matches!(self, Steal::Retry)
     }

@@ -85,6 +85,6 @@ impl Shared for ChaseLev {
 
     #[inline(always)]
     fn steal(victim: &Self::Stealer, loot: &mut Self, limit: usize) -> Steal<usize> {
-        victim.steal_batch_into_limited(&loot.owner, limit)
+        victim.steal_into_limited(&loot.owner, limit)
     }
 }

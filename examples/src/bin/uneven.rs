@@ -9,6 +9,8 @@
 //! of computing. `uneven 3` runs three workers; by default there is one for
 //! each processor.
 
+#![forbid(unsafe_code)]
+
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::thread;
@@ -34,13 +36,14 @@ fn main() -> ExitCode {
     };
     let task = Task::of_about(Duration::from_millis(1));
 
-    println!("Static partitioning with uneven work:");
     let split = run(workers, task, |_, _, _| None);
-    print_report(&split, "done early, sits idle");
-
-    println!("\nWork stealing with same work:");
     let stealing = run(workers, task, steal);
-    print_report(&stealing, "");
+    let longest = split.total.max(stealing.total);
+
+    println!("Static partitioning with uneven work:");
+    print_report(&split, longest, "done early, sits idle");
+    println!("\nWork stealing with the same work:");
+    print_report(&stealing, longest, "");
 
     let faster = split.total.as_secs_f64() / stealing.total.as_secs_f64();
     println!("\nWork stealing was {faster:.2} times as fast.");
@@ -147,7 +150,7 @@ fn steal(me: usize, owner: &Owner<Task>, stealers: &[Stealer<Task>]) -> Option<T
     loop {
         let victims = rand.victims(stealers.len(), me);
         match victims
-            .map(|victim| stealers[victim].steal_batch_into(owner))
+            .map(|victim| stealers[victim].steal_into(owner))
             .collect()
         {
             Steal::Success(task) => return Some(task),
@@ -157,17 +160,18 @@ fn steal(me: usize, owner: &Owner<Task>, stealers: &[Stealer<Task>]) -> Option<T
     }
 }
 
-fn print_report(report: &Report, idle_note: &str) {
+/// Prints what each worker did, with bars in which `longest` is a full one.
+fn print_report(report: &Report, longest: Duration, idle_note: &str) {
     let total = report.total.as_secs_f64() * 1e3;
     let mut busy_sum = 0.0;
     for (me, worker) in report.workers.iter().enumerate() {
         let busy = worker.busy.as_secs_f64() * 1e3;
         busy_sum += busy;
-        let bar = "=".repeat((BAR * busy / total) as usize);
+        let bar = "=".repeat((BAR * worker.busy.as_secs_f64() / longest.as_secs_f64()) as usize);
         let note = match worker.stole {
             0 if busy < 0.9 * total && !idle_note.is_empty() => format!(" ({idle_note})"),
             0 => String::new(),
-            times => format!(" (stole {times} times)"),
+            times => format!(" (stole {times} ×)"),
         };
         let Worker { dealt, ran, .. } = worker;
         println!("Worker {me}: [{bar}] {busy:.0} ms, dealt {dealt} tasks, ran {ran}{note}");

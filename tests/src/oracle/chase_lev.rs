@@ -45,8 +45,8 @@ fn run<P: Padding>(mut choices: Choices<'_>) {
             1 => deques[at].push(&ledger, choices.below(20)),
             2 | 3 => deques[at].pop(),
             4 => deques[at].steal(),
-            5 | 6 => steal_batch_into(&mut deques, at, other, None),
-            7 => steal_batch_into(&mut deques, at, other, Some(choices.below(8))),
+            5 | 6 => steal_into(&mut deques, at, other, None),
+            7 => steal_into(&mut deques, at, other, Some(choices.below(8))),
             8 => deques[at].one_more_stealer(),
             9 => deques[at].drop_stealer(&ledger),
             // Rarely, because not much happens without an owner.
@@ -151,7 +151,7 @@ impl<P: Padding> Deque<P> {
 }
 
 /// Steals half of `deques[from]` into `deques[to]`, which may be the same.
-fn steal_batch_into<P: Padding>(
+fn steal_into<P: Padding>(
     deques: &mut [Deque<P>; 3],
     from: usize,
     to: usize,
@@ -161,8 +161,8 @@ fn steal_batch_into<P: Padding>(
         return;
     };
     let first = match limit {
-        None => stealer.steal_batch_into(thief),
-        Some(limit) => stealer.steal_batch_into_limited(thief, limit),
+        None => stealer.steal_into(thief),
+        Some(limit) => stealer.steal_into_limited(thief, limit),
     };
     let half = deques[from].oracle.len().div_ceil(2);
     let count = half.min(limit.unwrap_or(usize::MAX).max(1));

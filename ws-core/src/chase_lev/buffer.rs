@@ -68,6 +68,7 @@ impl<T> Buffer<T> {
         for index in indices {
             // Words, not items: a thief may have taken this one by now, and
             // then it is not ours to touch.
+            // ORDERING: relaxed; the store of `buffer` publishes the copies.
             for (from, to) in old.slot(index).iter().zip(new.slot(index)) {
                 to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }

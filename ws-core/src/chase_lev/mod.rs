@@ -139,6 +139,7 @@ const INITIAL_CAPACITY: usize = 64;
 /// assert_eq!(owner.pop(), Some(3));
 /// assert_eq!(stealer.steal(), Steal::Success(1));
 /// ```
+#[must_use]
 pub fn new<T>() -> (Owner<T>, Stealer<T>) {
     with_capacity(INITIAL_CAPACITY)
 }
@@ -153,6 +154,7 @@ pub fn new<T>() -> (Owner<T>, Stealer<T>) {
 /// let (owner, _) = ws_core::chase_lev::with_capacity::<u8>(100);
 /// assert_eq!(owner.capacity(), 128);
 /// ```
+#[must_use]
 pub fn with_capacity<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
     starting_at(0, capacity)
 }

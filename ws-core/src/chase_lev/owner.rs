@@ -47,6 +47,7 @@ impl<T> RefUnwindSafe for Owner<T> {}
 impl<T> Owner<T> {
     /// The owner of a deque that no one has used yet.
     pub(super) fn new(deque: &Arc<Deque<T>>) -> Self {
+        // ORDERING: relaxed; no other thread has the deque yet.
         Self {
             deque: Arc::clone(deque),
             bottom: Cell::new(deque.bottom.load(Ordering::Relaxed)),
@@ -141,21 +142,49 @@ impl<T> Owner<T> {
     }
 
     /// Returns how many items the deque holds; thieves may lower it any time.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::chase_lev::new();
+    /// owner.push('a');
+    /// assert_eq!(owner.len(), 1);
+    /// ```
+    #[must_use]
     pub fn len(&self) -> usize {
         self.deque.len()
     }
 
     /// Returns whether the deque holds no item.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::chase_lev::new();
+    /// owner.push('a');
+    /// assert!(!owner.is_empty());
+    /// ```
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns how many items fit before the deque grows.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::chase_lev::with_capacity::<u8>(3);
+    /// assert_eq!(owner.capacity(), 4);
+    /// ```
+    #[must_use]
     pub fn capacity(&self) -> usize {
         self.buffer().capacity()
     }
 
     /// Makes a half for one more thief.
+    ///
+    /// ```
+    /// let (owner, first) = ws_core::chase_lev::new();
+    /// let second = owner.stealer();
+    /// owner.push(1);
+    /// assert_eq!((first.len(), second.len()), (1, 1));
+    /// ```
+    #[must_use]
     pub fn stealer(&self) -> Stealer<T> {
         Stealer::new(&self.deque)
     }
@@ -187,7 +216,8 @@ impl<T> Owner<T> {
     #[inline(always)]
     fn publish(&self, bottom: i64) {
         self.bottom.set(bottom);
-        // ORDERING(deque.publish): release side.
+        // ORDERING(deque.publish): release side; otherwise a thief could read a
+        // slot before the item is in it.
         self.deque.bottom.store(bottom, Ordering::Release);
     }
 
@@ -198,7 +228,8 @@ impl<T> Owner<T> {
         let grown = unsafe { Buffer::grown(self.buffer.get(), items) };
         chaos::point("deque.grow.copied");
         self.buffer.set(grown);
-        // ORDERING(deque.grow): release side.
+        // ORDERING(deque.grow): release side; otherwise a thief could read slots
+        // that are not copied yet.
         self.deque.buffer.store(grown, Ordering::Release);
     }
 }

@@ -89,20 +89,30 @@ impl<T> Stealer<T> {
     /// (0..5).for_each(|n| owner.push(n));
     ///
     /// let (thief, _) = chase_lev::new();
-    /// assert_eq!(stealer.steal_batch_into(&thief), Steal::Success(0));
+    /// assert_eq!(stealer.steal_into(&thief), Steal::Success(0));
     /// assert_eq!((thief.len(), owner.len()), (2, 2));
     /// ```
-    pub fn steal_batch_into(&self, thief: &Owner<T>) -> Steal<T> {
-        self.steal_batch_into_limited(thief, usize::MAX)
+    pub fn steal_into(&self, thief: &Owner<T>) -> Steal<T> {
+        self.steal_into_limited(thief, usize::MAX)
     }
 
-    /// As [`steal_batch_into`](Self::steal_batch_into), but takes at most
+    /// As [`steal_into`](Self::steal_into), but takes at most
     /// `limit` items, with the one returned; a limit of 0 counts as 1.
     ///
     /// # Panics
     ///
     /// If `thief` outgrows the address space.
-    pub fn steal_batch_into_limited(&self, thief: &Owner<T>, limit: usize) -> Steal<T> {
+    ///
+    /// ```
+    /// use ws_core::{Steal, chase_lev};
+    /// let (owner, stealer) = chase_lev::new();
+    /// (0..10).for_each(|n| owner.push(n));
+    ///
+    /// let (thief, _) = chase_lev::new();
+    /// assert_eq!(stealer.steal_into_limited(&thief, 3), Steal::Success(0));
+    /// assert_eq!((thief.len(), owner.len()), (2, 7));
+    /// ```
+    pub fn steal_into_limited(&self, thief: &Owner<T>, limit: usize) -> Steal<T> {
         let top = self.look();
         // ORDERING: relaxed; it only says how many to try.
         let available = self.deque.bottom.load(Ordering::Relaxed) - top;
@@ -124,11 +134,25 @@ impl<T> Stealer<T> {
     }
 
     /// Returns how many items the deque holds, at some moment during the call.
+    ///
+    /// ```
+    /// let (owner, stealer) = ws_core::chase_lev::new();
+    /// owner.push('a');
+    /// assert_eq!(stealer.len(), 1);
+    /// ```
+    #[must_use]
     pub fn len(&self) -> usize {
         self.deque.len()
     }
 
     /// Returns whether the deque holds no item.
+    ///
+    /// ```
+    /// let (owner, stealer) = ws_core::chase_lev::new();
+    /// owner.push('a');
+    /// assert!(!stealer.is_empty());
+    /// ```
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

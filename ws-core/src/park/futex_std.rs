@@ -69,7 +69,7 @@ impl Futex {
     /// The mutex, if the word is `expected` while it is held.
     fn gate_if(&self, expected: u32) -> Option<MutexGuard<'_, ()>> {
         let gate = self.lock();
-        // Relaxed: a waker that had the mutex before us is ordered by it.
+        // ORDERING: relaxed; a waker that had the mutex before us is ordered by it.
         (self.word.load(Ordering::Relaxed) == expected).then_some(gate)
     }
 

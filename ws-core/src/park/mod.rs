@@ -89,39 +89,42 @@
 
 #[cfg(feature = "testing")]
 pub mod conformance;
+#[cfg(feature = "std")]
 mod thread_parker;
+#[cfg(feature = "std")]
 mod token;
 
-// 32-bit kernels have two futex calls with two layouts of a time. Nobody runs
-// this code there before a release, so they get what the standard library tests.
-#[cfg(all(
-    any(target_os = "linux", target_os = "android"),
-    target_pointer_width = "64",
-    not(any(ws_loom, ws_shuttle))
-))]
-#[path = "futex_linux.rs"]
+// 32-bit kernels have two futex calls with two layouts of a time. It is not
+// tested there, so they get what the standard library tests.
+#[cfg(feature = "std")]
+#[cfg_attr(
+    all(
+        any(target_os = "linux", target_os = "android"),
+        target_pointer_width = "64",
+        not(any(ws_loom, ws_shuttle))
+    ),
+    path = "futex_linux.rs"
+)]
+#[cfg_attr(
+    not(all(
+        any(target_os = "linux", target_os = "android"),
+        target_pointer_width = "64",
+        not(any(ws_loom, ws_shuttle))
+    )),
+    path = "futex_std.rs"
+)]
 mod futex;
 
-#[cfg(not(all(
-    any(target_os = "linux", target_os = "android"),
-    target_pointer_width = "64",
-    not(any(ws_loom, ws_shuttle))
-)))]
-#[path = "futex_std.rs"]
-mod futex;
-
-#[cfg(not(any(ws_loom, ws_shuttle)))]
-#[path = "deadline_clock.rs"]
-mod deadline;
-
-#[cfg(any(ws_loom, ws_shuttle))]
-#[path = "deadline_model.rs"]
+#[cfg(feature = "std")]
+#[cfg_attr(not(any(ws_loom, ws_shuttle)), path = "deadline_clock.rs")]
+#[cfg_attr(any(ws_loom, ws_shuttle), path = "deadline_model.rs")]
 mod deadline;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::time::Duration;
 
+#[cfg(feature = "std")]
 pub use thread_parker::{ThreadParker, ThreadUnparker};
 
 /// The half of the thread that sleeps.

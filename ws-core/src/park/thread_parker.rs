@@ -9,8 +9,8 @@ use super::token::Token;
 use super::{Park, Unpark};
 use crate::sync::Arc;
 
-/// Puts a thread to sleep: on a futex on Linux and Android, with the standard
-/// library's locks elsewhere.
+/// Puts a thread to sleep: on a futex on 64-bit Linux and Android, with the
+/// standard library's locks elsewhere.
 ///
 /// It keeps more than the [contract](super#the-contract) asks for:
 ///
@@ -23,7 +23,7 @@ use crate::sync::Arc;
 /// It belongs to no thread: whoever holds it may park. It can be sent but not
 /// shared, so two threads cannot park at once:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
 /// shared(ws_core::ThreadParker::new());
 /// ```
@@ -44,7 +44,7 @@ use crate::sync::Arc;
 pub struct ThreadParker {
     state: Arc<Token>,
     /// One thread parks at a time: `Send`, but not `Sync`.
-    _not_sync: PhantomData<Cell<()>>,
+    not_sync: PhantomData<Cell<()>>,
 }
 
 /// Wakes the thread that parks on a [`ThreadParker`].
@@ -64,16 +64,17 @@ pub struct ThreadUnparker {
 }
 
 impl ThreadParker {
-    /// Makes a parker without a token.
+    /// Makes a parker without a token. Its methods are those of [`Park`].
     ///
     /// ```
     /// let parker = ws_core::ThreadParker::new();
     /// assert_eq!(format!("{parker:?}"), "ThreadParker { state: Empty }");
     /// ```
+    #[must_use]
     pub fn new() -> Self {
         Self {
             state: Arc::new(Token::new()),
-            _not_sync: PhantomData,
+            not_sync: PhantomData,
         }
     }
 }

@@ -168,7 +168,8 @@ impl Token {
     /// Takes the token if it is there; says whether it was.
     fn take(&self) -> bool {
         chaos::point("park.park.woken");
-        // ORDERING(park.token): acquire side.
+        // ORDERING(park.token): acquire side. Relaxed on failure: nothing was
+        // taken.
         self.word
             .compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
@@ -185,6 +186,7 @@ impl Token {
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // ORDERING: relaxed; a snapshot for people.
         f.write_str(match self.word.load(Ordering::Relaxed) {
             EMPTY => "Empty",
             NOTIFIED => "Notified",

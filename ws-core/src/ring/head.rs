@@ -17,6 +17,7 @@ use core::fmt;
 /// | [`finished`](Head::finished) | `[s \| r]` | `[r \| r]` | the thief that claimed |
 /// | (a store of the old head) | `[r \| r+1]` | `[r \| r]` | the owner, at the end of an overflow |
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[must_use = "a transition changes nothing by itself"]
 pub(super) struct Head(u64);
 
 impl Head {

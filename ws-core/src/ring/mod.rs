@@ -115,6 +115,7 @@ pub const DEFAULT_CAPACITY: usize = 256;
 /// owner.push("a task").unwrap();
 /// assert_eq!(stealer.steal().success(), Some("a task"));
 /// ```
+#[must_use]
 pub fn new<T>() -> (Owner<T>, Stealer<T>) {
     with_capacity()
 }
@@ -131,6 +132,7 @@ pub fn new<T>() -> (Owner<T>, Stealer<T>) {
 /// ```compile_fail,E0080
 /// let (owner, _) = ws_core::ring::with_capacity::<u8, 100>();
 /// ```
+#[must_use]
 pub fn with_capacity<T, const N: usize>() -> (Owner<T, N>, Stealer<T, N>) {
     starting_at(0)
 }

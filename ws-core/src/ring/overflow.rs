@@ -11,6 +11,18 @@ use core::option;
 ///
 /// They have left the ring: the caller may take its time with them, take locks,
 /// and push to the same ring again. Dropping the batch drops the items.
+///
+/// ```
+/// let (owner, _) = ws_core::ring::with_capacity::<u32, 4>();
+/// assert!(owner.push_batch(0..4).next().is_none());
+///
+/// let mut elsewhere = Vec::new();
+/// if let Err(overflow) = owner.push_or_overflow(4) {
+///     assert_eq!(overflow.len(), 3);
+///     elsewhere.extend(overflow);
+/// }
+/// assert_eq!(elsewhere, [2, 3, 4]);
+/// ```
 #[must_use = "dropping an overflow drops the items in it"]
 pub struct Overflow<T> {
     items: Chain<vec::IntoIter<T>, option::IntoIter<T>>,

@@ -2,9 +2,8 @@
 
 use alloc::vec::Vec;
 use core::cell::Cell;
-use core::iter::{Chain, Fuse};
+use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use core::{fmt, option};
 
 use super::head::Head;
 use super::shared::Ring;
@@ -53,6 +52,9 @@ impl<T, const N: usize> Owner<T, N> {
     }
 
     /// Appends `item`, without any read-modify-write operation.
+    ///
+    /// For items that a full ring must not refuse there is
+    /// [`push_or_overflow`](Self::push_or_overflow).
     ///
     /// # Errors
     ///
@@ -110,7 +112,7 @@ impl<T, const N: usize> Owner<T, N> {
     /// assert_eq!(owner.len(), 4);
     /// ```
     #[must_use = "the rest did not fit and is dropped if it is ignored"]
-    pub fn push_batch<I>(&self, items: I) -> Chain<option::IntoIter<T>, Fuse<I::IntoIter>>
+    pub fn push_batch<I>(&self, items: I) -> impl Iterator<Item = T> + use<T, I, N>
     where
         I: IntoIterator<Item = T>,
     {
@@ -157,29 +159,64 @@ impl<T, const N: usize> Owner<T, N> {
     }
 
     /// Returns how many items the ring holds; thieves may lower it any time.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::with_capacity::<_, 4>();
+    /// owner.push('a').unwrap();
+    /// assert_eq!(owner.len(), 1);
+    /// ```
+    #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
     }
 
     /// Returns whether the ring holds no item.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::with_capacity::<_, 4>();
+    /// owner.push('a').unwrap();
+    /// assert!(!owner.is_empty());
+    /// ```
+    #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 
     /// Returns how many pushes are sure to succeed.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::with_capacity::<_, 4>();
+    /// owner.push('a').unwrap();
+    /// assert_eq!(owner.spare_capacity(), 3);
+    /// ```
+    #[must_use]
     #[inline]
     pub fn spare_capacity(&self) -> usize {
         self.room() as usize
     }
 
     /// Returns the number of slots.
+    ///
+    /// ```
+    /// let (owner, _) = ws_core::ring::new::<u8>();
+    /// assert_eq!(owner.capacity(), 256);
+    /// ```
+    #[must_use]
     pub const fn capacity(&self) -> usize {
         N
     }
 
     /// Makes a half for one more thief.
+    ///
+    /// ```
+    /// let (owner, first) = ws_core::ring::new();
+    /// let second = owner.stealer();
+    /// owner.push(1).unwrap();
+    /// assert_eq!((first.len(), second.len()), (1, 1));
+    /// ```
+    #[must_use]
     pub fn stealer(&self) -> Stealer<T, N> {
         Stealer::new(&self.ring)
     }
@@ -211,7 +248,8 @@ impl<T, const N: usize> Owner<T, N> {
     #[inline(always)]
     pub(super) fn publish(&self, tail: u32) {
         self.tail.set(tail);
-        // ORDERING(ring.publish): release side.
+        // ORDERING(ring.publish): release side; otherwise a thief could read a
+        // slot before the item is in it.
         self.ring.tail.store(tail, Ordering::Release);
     }
 
@@ -237,6 +275,7 @@ impl<T, const N: usize> Owner<T, N> {
                         .slots
                         .move_out(kept, Ring::<T, N>::HALF, &mut newer)
                 };
+                chaos::point("ring.overflow.moved");
                 self.publish(kept);
                 chaos::point("ring.overflow.cut");
                 // ORDERING(ring.forward): release side; otherwise a thief could

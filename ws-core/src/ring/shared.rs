@@ -17,8 +17,9 @@ pub(super) struct Ring<T, const N: usize> {
     pub(super) head: CachePadded<AtomicU64>,
     /// Where the next item is pushed. Written by the owner alone.
     pub(super) tail: CachePadded<AtomicU32>,
-    /// Cells in `real..tail` hold items; those in `steal..real` belong to the
-    /// thief that claimed them; all others are the owner's to fill.
+    /// Cells in `real..tail` hold items; those in `steal..real` belong to whoever
+    /// claimed them, and to the owner for what it popped meanwhile; all others are
+    /// the owner's to fill.
     pub(super) slots: Slots<T, N>,
 }
 
@@ -79,7 +80,8 @@ impl<T, const N: usize> Ring<T, N> {
     #[inline(always)]
     fn observe(&self) -> (Head, u32) {
         let head = self.load_head();
-        // ORDERING(ring.publish): acquire side.
+        // ORDERING(ring.publish): acquire side; otherwise a thief could read a
+        // slot before the item is in it.
         (head, self.tail.load(Ordering::Acquire))
     }
 

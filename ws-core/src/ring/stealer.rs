@@ -57,7 +57,8 @@ impl<T, const N: usize> Stealer<T, N> {
     ///
     /// [`Retry`](Steal::Retry) means that another thread is, or was just now, in
     /// the way: a thief, or the owner that overflows or pops. If `thief` has no
-    /// room at all, one item is still returned.
+    /// room at all, one item is still returned. Stealing from oneself rotates the
+    /// ring.
     ///
     /// ```
     /// use ws_core::{Steal, ring};
@@ -75,6 +76,16 @@ impl<T, const N: usize> Stealer<T, N> {
 
     /// As [`steal_into`](Self::steal_into), but takes at most `limit` items,
     /// with the one returned; a limit of 0 counts as 1.
+    ///
+    /// ```
+    /// use ws_core::{Steal, ring};
+    /// let (owner, stealer) = ring::new();
+    /// assert!(owner.push_batch(0..10).next().is_none());
+    ///
+    /// let (thief, _) = ring::new();
+    /// assert_eq!(stealer.steal_into_limited(&thief, 3), Steal::Success(0));
+    /// assert_eq!((thief.len(), owner.len()), (2, 7));
+    /// ```
     pub fn steal_into_limited(&self, thief: &Owner<T, N>, limit: usize) -> Steal<T> {
         let claim = self.ring.claim(|available| {
             // One item is returned and needs no room.
@@ -93,6 +104,7 @@ impl<T, const N: usize> Stealer<T, N> {
                 unsafe { claim.move_rest(&thief.ring.slots, tail) };
                 chaos::point("ring.steal.moved");
                 thief.publish(tail.wrapping_add(claim.count - 1));
+                chaos::point("ring.steal.published");
                 claim.finish();
                 Steal::Success(first)
             }
@@ -101,18 +113,39 @@ impl<T, const N: usize> Stealer<T, N> {
 
     /// Returns how many items the ring holds, at some moment during the call; one
     /// less while the owner overflows.
+    ///
+    /// ```
+    /// let (owner, stealer) = ws_core::ring::with_capacity::<_, 4>();
+    /// owner.push('a').unwrap();
+    /// assert_eq!(stealer.len(), 1);
+    /// ```
+    #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
     }
 
     /// Returns whether the ring holds no item, at some moment during the call.
+    ///
+    /// ```
+    /// let (owner, stealer) = ws_core::ring::with_capacity::<_, 4>();
+    /// owner.push('a').unwrap();
+    /// assert!(!stealer.is_empty());
+    /// ```
+    #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 
     /// Returns how much room there is, at some moment during the call.
+    ///
+    /// ```
+    /// let (owner, stealer) = ws_core::ring::with_capacity::<_, 4>();
+    /// owner.push('a').unwrap();
+    /// assert_eq!(stealer.spare_capacity(), 3);
+    /// ```
+    #[must_use]
     #[inline]
     pub fn spare_capacity(&self) -> usize {
         let (head, tail) = self.ring.snapshot();
@@ -120,6 +153,12 @@ impl<T, const N: usize> Stealer<T, N> {
     }
 
     /// Returns the number of slots.
+    ///
+    /// ```
+    /// let (_, stealer) = ws_core::ring::new::<u8>();
+    /// assert_eq!(stealer.capacity(), 256);
+    /// ```
+    #[must_use]
     pub const fn capacity(&self) -> usize {
         N
     }

@@ -1,6 +1,6 @@
 //! The plain form, for all other processors and for the models.
 
-use super::super::atomic::{AtomicI64, Ordering, fence};
+use crate::sync::atomic::{AtomicI64, Ordering, fence};
 
 /// `target.store(value, Release)`, then `fence(SeqCst)`.
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Where a locked instruction is a full barrier.
 
-use core::sync::atomic::{AtomicI64, Ordering, compiler_fence};
+use crate::sync::atomic::{AtomicI64, Ordering, compiler_fence};
 
 /// `target.store(value, Release)`, then `fence(SeqCst)`.
 ///
