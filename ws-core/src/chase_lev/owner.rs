@@ -125,6 +125,7 @@ impl<T> Owner<T> {
         } else {
             None
         };
+        chaos::point("deque.pop.restore");
         // Whoever took the last item, `top` is where `bottom` was. The shared
         // one goes back there; no thief can tell the difference.
         self.publish(last + 1);
@@ -136,6 +137,7 @@ impl<T> Owner<T> {
     fn take_oldest(&self, last: i64) -> Option<T> {
         // Either we or a thief moves it.
         self.top.set(last + 1);
+        chaos::point("deque.pop.compete");
         self.deque.swap_top(last).ok()?;
         // SAFETY: the slot holds an item, and the swap made it ours.
         Some(unsafe { self.buffer().load(last).into_item() })
