@@ -257,14 +257,19 @@ impl<T, const N: usize> Owner<T, N> {
     /// the steps are those of the module docs.
     #[cold]
     fn overflow(&self, mut item: T) -> Result<(), Overflow<T>> {
+        // Before the ring is looked at: the allocator is foreign code.
+        let mut newer = Vec::with_capacity(N / 2);
         loop {
+            // A thief may have made room meanwhile.
+            match self.push(item) {
+                Ok(()) => return Ok(()),
+                Err(back) => item = back,
+            }
             // The failed push has just looked at the shared head.
             let head = self.head.get();
             if head.is_claimed() {
                 return Err(Overflow::new(Vec::new(), item));
             }
-            // Allocated outside the window: the allocator is foreign code.
-            let mut newer = Vec::with_capacity(N / 2);
             if self.ring.swap_head(head, head.claimed(1)).is_ok() {
                 chaos::point("ring.overflow.claimed");
                 let kept = head.real().wrapping_add(Ring::<T, N>::HALF);
@@ -282,11 +287,6 @@ impl<T, const N: usize> Owner<T, N> {
                 // see this head with a tail from before it.
                 self.ring.head.store(head.bits(), Ordering::Release);
                 return Err(Overflow::new(newer, item));
-            }
-            // A thief came first: it has made room, or is about to.
-            match self.push(item) {
-                Ok(()) => return Ok(()),
-                Err(back) => item = back,
             }
         }
     }
