@@ -4,11 +4,9 @@
 //! slots, so that they grow in every position, and their halves are cloned and
 //! dropped in any order.
 
-use std::collections::VecDeque;
+use ws_core::chase_lev;
 
-use ws_core::{Steal, chase_lev};
-
-use super::{Choices, Item, Ledger, Padding};
+use super::{Choices, Item, Ledger, Padding, stolen};
 
 /// Does what `data` says and compares.
 ///
@@ -25,11 +23,11 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A deque's halves, as far as they still exist, and its contents.
+type Halves<P> = super::Halves<chase_lev::Owner<Item<P>>, chase_lev::Stealer<Item<P>>>;
+
+/// A deque and its oracle.
 struct Deque<P> {
-    owner: Option<chase_lev::Owner<Item<P>>>,
-    stealers: Vec<chase_lev::Stealer<Item<P>>>,
-    oracle: VecDeque<u32>,
+    halves: Halves<P>,
     /// The most items it has held, or the slots it began with.
     peak: usize,
 }
@@ -47,15 +45,18 @@ fn run<P: Padding>(mut choices: Choices<'_>) {
             4 => deques[at].steal(),
             5 | 6 => steal_into(&mut deques, at, other, None),
             7 => steal_into(&mut deques, at, other, Some(choices.below(8))),
-            8 => deques[at].one_more_stealer(),
-            9 => deques[at].drop_stealer(&ledger),
+            8 => deques[at]
+                .halves
+                .one_more_stealer(chase_lev::Owner::stealer),
+            9 => deques[at].halves.drop_stealer(&ledger),
             // Rarely, because not much happens without an owner.
-            10 if other == 0 => deques[at].drop_owner(&ledger),
-            _ => deques[at].renew(&mut choices),
+            10 if other == 0 => deques[at].halves.drop_owner(&ledger),
+            _ if deques[at].halves.is_gone() => deques[at] = Deque::new(&mut choices),
+            _ => {}
         }
         deques.iter().for_each(Deque::check);
     }
-    let left: usize = deques.iter().map(|deque| deque.oracle.len()).sum();
+    let left: usize = deques.iter().map(|deque| deque.halves.oracle.len()).sum();
     assert_eq!(ledger.alive(), left, "an item is lost");
     drop(deques);
     assert_eq!(ledger.alive(), 0, "an item is not dropped");
@@ -66,85 +67,47 @@ impl<P: Padding> Deque<P> {
         // Indices of both signs, and such as do not fit 32 bits.
         let start = [0, -3, i64::from(u32::MAX) - 1, i64::from(i32::MAX) - 1][choices.below(4)];
         let capacity = 1 + choices.below(8);
-        let (owner, stealer) = chase_lev::starting_at(start, capacity);
         Self {
-            owner: Some(owner),
-            stealers: vec![stealer],
-            oracle: VecDeque::new(),
+            halves: Halves::new(chase_lev::starting_at(start, capacity)),
             peak: capacity,
         }
     }
 
-    /// Makes a new deque if this one has no halves left.
-    fn renew(&mut self, choices: &mut Choices<'_>) {
-        if self.is_gone() {
-            *self = Self::new(choices);
-        }
-    }
-
-    fn is_gone(&self) -> bool {
-        self.owner.is_none() && self.stealers.is_empty()
-    }
-
     fn push(&mut self, ledger: &Ledger, count: usize) {
-        let Some(owner) = &self.owner else { return };
+        let Some(owner) = &self.halves.owner else {
+            return;
+        };
         for _ in 0..count {
             let item = ledger.item();
-            self.oracle.push_back(item.id);
+            self.halves.oracle.push_back(item.id);
             owner.push(item);
         }
-        self.peak = self.peak.max(self.oracle.len());
+        self.peak = self.peak.max(self.halves.oracle.len());
     }
 
     fn pop(&mut self) {
-        let Some(owner) = &self.owner else { return };
+        let Some(owner) = &self.halves.owner else {
+            return;
+        };
         let item = owner.pop().map(|item| item.checked());
-        assert_eq!(item, self.oracle.pop_back());
+        assert_eq!(item, self.halves.oracle.pop_back());
     }
 
     fn steal(&mut self) {
-        let Some(stealer) = self.stealers.first() else {
+        let Some(stealer) = self.halves.stealers.first() else {
             return;
         };
-        assert_eq!(stolen(stealer.steal()), self.oracle.pop_front());
-    }
-
-    fn one_more_stealer(&mut self) {
-        let stealer = match (&self.owner, self.stealers.last()) {
-            (Some(owner), _) => owner.stealer(),
-            (None, Some(stealer)) => stealer.clone(),
-            (None, None) => return,
-        };
-        self.stealers.push(stealer);
-        self.stealers.truncate(3);
-    }
-
-    fn drop_stealer(&mut self, ledger: &Ledger) {
-        self.stealers.pop();
-        self.bury_if_gone(ledger);
-    }
-
-    fn drop_owner(&mut self, ledger: &Ledger) {
-        self.owner = None;
-        self.bury_if_gone(ledger);
-    }
-
-    /// The last half has taken the items with it.
-    fn bury_if_gone(&mut self, ledger: &Ledger) {
-        if self.is_gone() {
-            let survivor = self.oracle.drain(..).find(|&id| ledger.is_alive(id));
-            assert_eq!(survivor, None, "an item outlives its deque");
-        }
+        assert_eq!(stolen(stealer.steal()), self.halves.oracle.pop_front());
     }
 
     fn check(&self) {
-        let seen = (self.oracle.len(), self.oracle.is_empty());
-        if let Some(owner) = &self.owner {
+        let seen = (self.halves.oracle.len(), self.halves.oracle.is_empty());
+        if let Some(owner) = &self.halves.owner {
             assert_eq!((owner.len(), owner.is_empty()), seen);
             // It grows when it must, and not before.
             assert_eq!(owner.capacity(), self.peak.next_power_of_two());
         }
-        for stealer in &self.stealers {
+        for stealer in &self.halves.stealers {
             assert_eq!((stealer.len(), stealer.is_empty()), seen);
         }
     }
@@ -157,25 +120,22 @@ fn steal_into<P: Padding>(
     to: usize,
     limit: Option<usize>,
 ) {
-    let (Some(stealer), Some(thief)) = (deques[from].stealers.last(), &deques[to].owner) else {
+    let (Some(stealer), Some(thief)) = (
+        deques[from].halves.stealers.last(),
+        &deques[to].halves.owner,
+    ) else {
         return;
     };
     let first = match limit {
         None => stealer.steal_into(thief),
         Some(limit) => stealer.steal_into_limited(thief, limit),
     };
-    let half = deques[from].oracle.len().div_ceil(2);
+    let half = deques[from].halves.oracle.len().div_ceil(2);
     let count = half.min(limit.unwrap_or(usize::MAX).max(1));
-    let mut items = deques[from].oracle.drain(..count);
+    let mut items = deques[from].halves.oracle.drain(..count);
     assert_eq!(stolen(first), items.next());
     let rest: Vec<u32> = items.collect();
     let target = &mut deques[to];
-    target.oracle.extend(rest);
-    target.peak = target.peak.max(target.oracle.len());
-}
-
-/// What a thief got. On one thread no one can be in its way.
-fn stolen<P: Padding>(outcome: Steal<Item<P>>) -> Option<u32> {
-    assert!(!outcome.is_retry(), "a thief without rivals is turned away");
-    outcome.success().map(|item| item.checked())
+    target.halves.oracle.extend(rest);
+    target.peak = target.peak.max(target.halves.oracle.len());
 }

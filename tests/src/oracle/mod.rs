@@ -11,8 +11,11 @@ pub mod chase_lev;
 pub mod ring;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::rc::Rc;
+
+use ws_core::Steal;
 
 /// Who still exists: every item is made once and dropped once.
 #[derive(Clone, Default)]
@@ -75,6 +78,63 @@ impl<P: Padding> Item<P> {
         );
         self.id
     }
+}
+
+/// A queue's halves, as far as they still exist, and its contents.
+struct Halves<O, S> {
+    owner: Option<O>,
+    stealers: Vec<S>,
+    oracle: VecDeque<u32>,
+}
+
+impl<O, S: Clone> Halves<O, S> {
+    /// An empty queue.
+    fn new((owner, stealer): (O, S)) -> Self {
+        Self {
+            owner: Some(owner),
+            stealers: vec![stealer],
+            oracle: VecDeque::new(),
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.owner.is_none() && self.stealers.is_empty()
+    }
+
+    /// Makes a stealer, out of the owner with `make` or out of another stealer.
+    fn one_more_stealer(&mut self, make: impl FnOnce(&O) -> S) {
+        let stealer = match (&self.owner, self.stealers.last()) {
+            (Some(owner), _) => make(owner),
+            (None, Some(stealer)) => stealer.clone(),
+            (None, None) => return,
+        };
+        self.stealers.push(stealer);
+        self.stealers.truncate(3);
+    }
+
+    fn drop_stealer(&mut self, ledger: &Ledger) {
+        self.stealers.pop();
+        self.bury_if_gone(ledger);
+    }
+
+    fn drop_owner(&mut self, ledger: &Ledger) {
+        self.owner = None;
+        self.bury_if_gone(ledger);
+    }
+
+    /// The last half has taken the items with it.
+    fn bury_if_gone(&mut self, ledger: &Ledger) {
+        if self.is_gone() {
+            let survivor = self.oracle.drain(..).find(|&id| ledger.is_alive(id));
+            assert_eq!(survivor, None, "an item outlives its queue");
+        }
+    }
+}
+
+/// What a thief got. On one thread no one can be in its way.
+fn stolen<P: Padding>(outcome: Steal<Item<P>>) -> Option<u32> {
+    assert!(!outcome.is_retry(), "a thief without rivals is turned away");
+    outcome.success().map(|item| item.checked())
 }
 
 /// The bytes, one choice after the other.

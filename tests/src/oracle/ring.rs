@@ -4,11 +4,9 @@
 //! cloned and dropped in any order, and their positions start anywhere, also
 //! shortly before they wrap.
 
-use std::collections::VecDeque;
+use ws_core::ring;
 
-use ws_core::{Steal, ring};
-
-use super::{Choices, Item, Ledger, Padding};
+use super::{Choices, Halves, Item, Ledger, Padding, stolen};
 
 /// Does what `data` says and compares.
 ///
@@ -27,16 +25,12 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A ring's halves, as far as they still exist, and its contents.
-struct Ring<P, const N: usize> {
-    owner: Option<ring::Owner<Item<P>, N>>,
-    stealers: Vec<ring::Stealer<Item<P>, N>>,
-    oracle: VecDeque<u32>,
-}
+/// A ring and its oracle.
+type Ring<P, const N: usize> = Halves<ring::Owner<Item<P>, N>, ring::Stealer<Item<P>, N>>;
 
 fn run<P: Padding, const N: usize>(mut choices: Choices<'_>) {
     let ledger = Ledger::default();
-    let mut rings: [Ring<P, N>; 3] = std::array::from_fn(|_| Ring::new(&mut choices));
+    let mut rings: [Ring<P, N>; 3] = std::array::from_fn(|_| make(&mut choices));
     while let Some(operation) = choices.next_byte() {
         let (at, operation) = (operation as usize % 3, operation as usize / 3);
         let other = choices.below(3);
@@ -48,11 +42,12 @@ fn run<P: Padding, const N: usize>(mut choices: Choices<'_>) {
             4 => rings[at].steal(),
             5 | 6 => steal_into(&mut rings, at, other, None),
             7 => steal_into(&mut rings, at, other, Some(choices.below(N / 2 + 2))),
-            8 => rings[at].one_more_stealer(),
+            8 => rings[at].one_more_stealer(ring::Owner::stealer),
             9 => rings[at].drop_stealer(&ledger),
             // Rarely, because not much happens without an owner.
             10 if other == 0 => rings[at].drop_owner(&ledger),
-            _ => rings[at].renew(&mut choices),
+            _ if rings[at].is_gone() => rings[at] = make(&mut choices),
+            _ => {}
         }
         rings.iter().for_each(Ring::check);
     }
@@ -62,29 +57,13 @@ fn run<P: Padding, const N: usize>(mut choices: Choices<'_>) {
     assert_eq!(ledger.alive(), 0, "an item is not dropped");
 }
 
+/// A new ring, at zero, or so that the positions wrap within the next N pushes.
+fn make<P: Padding, const N: usize>(choices: &mut Choices<'_>) -> Ring<P, N> {
+    let position = 0u32.wrapping_sub(choices.below(N) as u32);
+    Halves::new(ring::starting_at(position))
+}
+
 impl<P: Padding, const N: usize> Ring<P, N> {
-    fn new(choices: &mut Choices<'_>) -> Self {
-        // At zero, or so that the positions wrap within the next N pushes.
-        let position = 0u32.wrapping_sub(choices.below(N) as u32);
-        let (owner, stealer) = ring::starting_at(position);
-        Self {
-            owner: Some(owner),
-            stealers: vec![stealer],
-            oracle: VecDeque::new(),
-        }
-    }
-
-    /// Makes a new ring if this one has no halves left.
-    fn renew(&mut self, choices: &mut Choices<'_>) {
-        if self.is_gone() {
-            *self = Self::new(choices);
-        }
-    }
-
-    fn is_gone(&self) -> bool {
-        self.owner.is_none() && self.stealers.is_empty()
-    }
-
     fn push(&mut self, ledger: &Ledger) {
         let Some(owner) = &self.owner else { return };
         let item = ledger.item();
@@ -146,34 +125,6 @@ impl<P: Padding, const N: usize> Ring<P, N> {
         assert_eq!(stolen(stealer.steal()), self.oracle.pop_front());
     }
 
-    fn one_more_stealer(&mut self) {
-        let stealer = match (&self.owner, self.stealers.last()) {
-            (Some(owner), _) => owner.stealer(),
-            (None, Some(stealer)) => stealer.clone(),
-            (None, None) => return,
-        };
-        self.stealers.push(stealer);
-        self.stealers.truncate(3);
-    }
-
-    fn drop_stealer(&mut self, ledger: &Ledger) {
-        self.stealers.pop();
-        self.bury_if_gone(ledger);
-    }
-
-    fn drop_owner(&mut self, ledger: &Ledger) {
-        self.owner = None;
-        self.bury_if_gone(ledger);
-    }
-
-    /// The last half has taken the items with it.
-    fn bury_if_gone(&mut self, ledger: &Ledger) {
-        if self.is_gone() {
-            let survivor = self.oracle.drain(..).find(|&id| ledger.is_alive(id));
-            assert_eq!(survivor, None, "an item outlives its ring");
-        }
-    }
-
     fn check(&self) {
         let (len, is_empty) = (self.oracle.len(), self.oracle.is_empty());
         let seen = (len, is_empty, N - len);
@@ -213,10 +164,4 @@ fn steal_into<P: Padding, const N: usize>(
     assert_eq!(stolen(first), items.next());
     let rest: Vec<u32> = items.collect();
     rings[to].oracle.extend(rest);
-}
-
-/// What a thief got. On one thread no one can be in its way.
-fn stolen<P: Padding>(outcome: Steal<Item<P>>) -> Option<u32> {
-    assert!(!outcome.is_retry(), "a thief without rivals is turned away");
-    outcome.success().map(|item| item.checked())
 }
