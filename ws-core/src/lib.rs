@@ -54,6 +54,7 @@ mod backoff;
 #[doc(hidden)]
 pub mod chaos;
 pub mod chase_lev;
+pub mod driver;
 pub mod park;
 mod rand;
 pub mod ring;
@@ -65,6 +66,7 @@ pub mod sync;
 
 #[cfg(feature = "std")]
 pub use backoff::Backoff;
+pub use driver::Driver;
 pub use park::{Park, Unpark};
 #[cfg(feature = "std")]
 pub use park::{ThreadParker, ThreadUnparker};

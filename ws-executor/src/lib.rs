@@ -1,11 +1,105 @@
 //! A work-stealing async executor over [`ws_core`]'s queues.
 //!
-//! **Skeleton.** This crate exports nothing yet. It will hold the workers, the
-//! scheduling policy, `block_on`, `spawn`, fork-join and the runtime of task
-//! graphs; `ARCHITECTURE.md` at the top of the repository says how they fit
-//! together. What works today is [`ws_core`].
+//! ```
+//! let total = ws_executor::block_on(async {
+//!     let tasks: Vec<_> = (1..=10).map(|n| ws_executor::spawn(async move { n * n })).collect();
+//!     let mut total = 0;
+//!     for task in tasks {
+//!         total += task.await;
+//!     }
+//!     total
+//! });
+//! assert_eq!(total, 385);
+//! ```
+//!
+//! [`block_on`] and [`spawn`] use an executor that the whole process shares;
+//! [`Executor::builder`] makes others. A [`Handle`] spawns from anywhere, and is
+//! `futures::task::Spawn` for code that is written for that. A [`Task`] is a future of
+//! its output; dropping it cancels.
+//!
+//! # How it works
+//!
+//! Each worker thread has queues of its own, and looks for work in one fixed order
+//! (module `worker`). Spawning and waking on a worker touch no memory that other workers
+//! write. A worker that finds nothing parks, without a timeout: an idle executor makes
+//! no system calls. That no task is forgotten then is argued in the module `sleep`, and
+//! model-checked.
+//!
+//! # What is guaranteed
+//!
+//! - A task that is woken is polled, as long as its executor is not shut down and its
+//!   workers are not all blocked. If its worker is blocked, another one runs it; within
+//!   about a millisecond, if one is idle.
+//! - A task from outside is polled after a bounded number of polls of others, whatever
+//!   they do; and one that always wakes itself does not keep others from running.
+//! - Panics of a future end in its task, and are re-raised where that is awaited. They
+//!   do not end a worker. That includes panics in the drop of a future or an output, in
+//!   hooks, and in foreign wakers. (A panic during the unwinding of another one aborts
+//!   the process; that is Rust's rule.)
+//! - Every future is dropped exactly once, by the end of the executor's shutdown at the
+//!   latest, unless it or the executor is leaked.
+//!
+//! # What it does not do
+//!
+//! - It has no I/O and no timers. Reactors with their own thread work as they are, and
+//!   [`Builder::driver`] and [`Builder::host`] put one under the workers.
+//! - It does not preempt: a poll that does not return keeps its worker.
+//! - Wakers and handles must not be used in signal handlers, nor in the child of a
+//!   `fork` without `exec`, where the workers do not exist.
 
-#![forbid(unsafe_code)]
+#[cfg_attr(any(ws_loom, ws_shuttle), path = "clock_model.rs")]
+mod clock;
+#[cfg_attr(any(ws_loom, ws_shuttle), path = "tuning_model.rs")]
+mod tuning;
 
-use ws_core as _;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+mod injector;
+mod shield;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+mod sleep;
+mod task;
+
+mod driver;
+mod pinned;
+mod shared;
+mod threads;
+mod worker;
+
+mod block_on;
+mod blocking;
+mod builder;
+mod context;
+pub mod coop;
+mod executor;
+mod futures_traits;
+mod global;
+mod handle;
+mod local;
+mod metrics;
+mod scope;
+mod yield_now;
+
+pub use builder::{BuildError, Builder};
+pub use driver::DriverHandoff;
+pub use executor::Executor;
+pub use global::{block_on, scope, spawn, spawn_blocking, spawn_many};
+pub use handle::{Handle, TryCurrentError};
+pub use local::LocalExecutor;
+pub use metrics::{Metrics, WorkerMetrics};
+pub use scope::{Scope, ScopedTask};
+pub use task::{FallibleTask, Task};
+pub use worker::hosted::HostedWorker;
+pub use yield_now::{YieldNow, yield_now};
+
+/// The parts with a protocol, for the model checkers alone.
+#[cfg(any(ws_loom, ws_shuttle))]
+#[doc(hidden)]
+pub mod model {
+    pub use crate::injector::Injector;
+    pub use crate::sleep::sentinel::Duty;
+    pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};
+    pub use crate::task::home::Population;
+    pub use crate::task::registry::{Registry, Seat};
+}
+
 use ws_macros as _;

@@ -5,3 +5,7 @@ pub use ::loom::hint;
 pub use ::loom::sync::atomic;
 pub use ::loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub use ::loom::thread;
+
+// All threads of a model run on one, so these are shared among them: what a model
+// relies on must not be in one.
+pub use std::thread_local;

@@ -31,6 +31,7 @@ mod imp;
 #[path = "shuttle.rs"]
 mod imp;
 
+pub mod asymmetric;
 mod barrier;
 mod cache_padded;
 

@@ -7,7 +7,7 @@ pub use core::sync::atomic;
 #[cfg(feature = "std")]
 pub use std::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(feature = "std")]
-pub use std::thread;
+pub use std::{thread, thread_local};
 
 pub use plain_cell::UnsafeCell;
 

@@ -1,0 +1,178 @@
+//! Running a future on the calling thread.
+//!
+//! The future is polled here, and the thread sleeps while it is pending. On a
+//! worker of an executor that would be a waste, and worse: if every worker waits
+//! for a task, nobody is left to run it. So there the thread goes on being a worker
+//! while it waits, and runs other tasks on top of the one that waits.
+//!
+//! That has limits, which are documented at [`Executor::block_on`]: what is on top
+//! has to return before the future below is polled again, and the stack is finite.
+//! Beyond [`MAX_NESTING`] the thread hands its queues to the others and just waits.
+//!
+//! [`Executor::block_on`]: crate::Executor::block_on
+
+use std::cell::RefCell;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use ws_core::sync::atomic::{AtomicBool, Ordering};
+use ws_core::sync::{hint, thread_local};
+use ws_core::{Park, ThreadParker, Unpark};
+
+use crate::context;
+use crate::coop;
+use crate::shield;
+use crate::tuning::{BLOCK_ON_SPINS, MAX_NESTING};
+use crate::worker::{Until, Worker, current};
+
+/// Polls `future` on this thread until it is ready.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    coop::unlimited(|| {
+        current::with_any(|worker| match worker {
+            Some(worker) => block_on_worker(worker, future),
+            None => with_sleeper(|sleeper| sleeper.run(future)),
+        })
+    })
+}
+
+fn block_on_worker<F: Future>(worker: &Worker, future: F) -> F::Output {
+    /// Restores also when a poll panics.
+    struct Nested<'a>(&'a Worker);
+
+    impl Drop for Nested<'_> {
+        fn drop(&mut self) {
+            let nesting = self.0.nesting();
+            nesting.set(nesting.get() - 1);
+        }
+    }
+
+    let _waiting = worker.shared().wait_inside();
+    if worker.nesting().get() >= MAX_NESTING {
+        worker.hand_over();
+        return Sleeper::new().run(future);
+    }
+    worker.nesting().set(worker.nesting().get() + 1);
+    let _nested = Nested(worker);
+
+    let signal = Arc::new(Signal::new(worker.unparker()));
+    let waker = Waker::from(Arc::clone(&signal));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        signal.reset();
+        if let Poll::Ready(output) =
+            shield::trusting(waker.data(), || future.as_mut().poll(&mut cx))
+        {
+            return output;
+        }
+        // Returns early if the executor is closed: then there is no work to do, but
+        // the future may still become ready.
+        context::within(None, || worker.run(&*signal));
+        if !signal.is_over() {
+            worker.wait(&*signal);
+        }
+    }
+}
+
+/// A flag that a waker sets, and a thread to unpark for it.
+struct Signal<U> {
+    set: AtomicBool,
+    unparker: U,
+}
+
+impl<U> Signal<U> {
+    fn new(unparker: U) -> Self {
+        Self {
+            set: AtomicBool::new(true),
+            unparker,
+        }
+    }
+
+    fn reset(&self) {
+        // ORDERING(block_on.signal): acquire side; what happened before the wake is
+        // visible to the poll that follows.
+        self.set.swap(false, Ordering::Acquire);
+    }
+}
+
+impl<U> Until for Signal<U> {
+    fn is_over(&self) -> bool {
+        self.set.load(Ordering::Relaxed)
+    }
+}
+
+impl<U: Unpark> Wake for Signal<U> {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // ORDERING(block_on.signal): release side. If it was set already, whoever set
+        // it has unparked, or is about to.
+        if !self.set.swap(true, Ordering::AcqRel) {
+            self.unparker.unpark();
+        }
+    }
+}
+
+thread_local! {
+    /// A thread's parker and waker, kept for the next call; absent during one.
+    static CACHED: RefCell<Option<Sleeper>> = const { RefCell::new(None) };
+}
+
+/// What a thread that is no worker sleeps on.
+struct Sleeper {
+    parker: ThreadParker,
+    signal: Arc<Signal<ws_core::ThreadUnparker>>,
+    waker: Waker,
+}
+
+/// Calls `code` with this thread's sleeper; one inside another gets a fresh one, so
+/// that none takes the token of the other.
+fn with_sleeper<R>(code: impl FnOnce(&Sleeper) -> R) -> R {
+    let cached = CACHED.try_with(|cached| cached.take()).ok().flatten();
+    let sleeper = cached.unwrap_or_else(Sleeper::new);
+    let output = code(&sleeper);
+    let _ = CACHED.try_with(|cached| cached.replace(Some(sleeper)));
+    output
+}
+
+impl Sleeper {
+    fn new() -> Self {
+        let parker = ThreadParker::new();
+        let signal = Arc::new(Signal::new(parker.unparker()));
+        let waker = Waker::from(Arc::clone(&signal));
+        Self {
+            parker,
+            signal,
+            waker,
+        }
+    }
+
+    fn run<F: Future>(&self, future: F) -> F::Output {
+        let mut cx = Context::from_waker(&self.waker);
+        let mut future = pin!(future);
+        loop {
+            self.signal.reset();
+            let polled = shield::trusting(self.waker.data(), || future.as_mut().poll(&mut cx));
+            if let Poll::Ready(output) = polled {
+                return output;
+            }
+            self.wait();
+        }
+    }
+
+    /// Waits for the signal; for a moment without the help of the system.
+    fn wait(&self) {
+        for _ in 0..BLOCK_ON_SPINS {
+            if self.signal.is_over() {
+                return;
+            }
+            hint::spin_loop();
+        }
+        while !self.signal.is_over() {
+            self.parker.park();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Threads for code that blocks.
+//!
+//! One pool for the whole process, apart from all workers. It is our own rather than
+//! the `blocking` crate, because that one's handle is another type, which could not be
+//! a [`Task`], and because what happens when no thread can be had is part of the
+//! promise here:
+//!
+//! - A thread is started when there is work and no idle thread, up to
+//!   [`MAX_THREADS`]; beyond that, work waits in a queue, first in, first out.
+//! - A thread that had nothing to do for [`KEEP_ALIVE`] ends.
+//! - If the system refuses a thread, the work waits for one of those that exist. If
+//!   there is none, the task is cancelled: nobody would ever run it.
+//!
+//! Work that has not begun is cancelled by dropping its task; work that has begun runs
+//! to its end. Threads of the pool do not keep the process from exiting.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
+
+use async_task::{Builder, Runnable};
+
+use crate::context;
+use crate::handle::Handle;
+use crate::task::Task;
+use crate::task::contain::{ContainedFuture, ignore_panic};
+use crate::task::home::Home;
+
+/// The most threads: that of tokio's pool, and near that of the `blocking` crate.
+const MAX_THREADS: usize = 512;
+
+/// How long an idle thread waits for more work; as in tokio's pool.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+static POOL: Pool = Pool {
+    state: Mutex::new(State {
+        queue: VecDeque::new(),
+        threads: 0,
+        idle: 0,
+    }),
+    work: Condvar::new(),
+};
+
+/// Runs `code` on a thread of the pool; inside, `handle` is the current executor.
+pub(crate) fn spawn<F, T>(handle: Option<Handle>, code: F) -> Task<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let once = Once(Some(move || context::within(handle, code)));
+    let builder = Builder::new().metadata(Home::NOWHERE);
+    let schedule = |runnable| POOL.push(runnable);
+    // SAFETY: the future is `Send` and borrows nothing, and so is the function.
+    let (runnable, task) =
+        unsafe { builder.spawn_unchecked(|_| ContainedFuture::new(once), schedule) };
+    runnable.schedule();
+    Task::new(task)
+}
+
+/// A future that is ready when it is polled.
+struct Once<F>(Option<F>);
+
+// The closure is not pinned.
+impl<F> Unpin for Once<F> {}
+
+impl<F: FnOnce() -> T, T> Future for Once<F> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        let code = self.0.take().expect("polled once");
+        Poll::Ready(code())
+    }
+}
+
+struct Pool {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+struct State {
+    queue: VecDeque<Runnable<Home>>,
+    threads: usize,
+    /// Threads that wait for work.
+    idle: usize,
+}
+
+impl Pool {
+    fn push(&'static self, runnable: Runnable<Home>) {
+        let mut state = self.lock();
+        state.queue.push_back(runnable);
+        // An idle thread that was notified counts until it has taken its piece.
+        if state.queue.len() <= state.idle {
+            drop(state);
+            self.work.notify_one();
+        } else if state.threads < MAX_THREADS {
+            state.threads += 1;
+            drop(state);
+            self.start_thread();
+        }
+    }
+
+    fn start_thread(&'static self) {
+        let name = "ws-blocking".to_owned();
+        if thread::Builder::new()
+            .name(name)
+            .spawn(|| self.run())
+            .is_ok()
+        {
+            return;
+        }
+        let mut state = self.lock();
+        state.threads -= 1;
+        if state.threads == 0 {
+            let stranded = std::mem::take(&mut state.queue);
+            drop(state);
+            // Cancels them.
+            drop(stranded);
+        }
+    }
+
+    /// The life of a thread.
+    fn run(&self) {
+        let mut state = self.lock();
+        loop {
+            while let Some(runnable) = state.queue.pop_front() {
+                drop(state);
+                // Its own panics are contained; those of foreign wakers end here.
+                ignore_panic(|| {
+                    runnable.run();
+                });
+                state = self.lock();
+            }
+            state.idle += 1;
+            let (after, timeout) = match self.work.wait_timeout(state, KEEP_ALIVE) {
+                Ok(woken) => woken,
+                Err(poisoned) => poisoned.into_inner(),
+            };
+            state = after;
+            state.idle -= 1;
+            if timeout.timed_out() && state.queue.is_empty() {
+                state.threads -= 1;
+                return;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No user code runs under the lock, so it is not poisoned.
+        self.state
+            .lock()
+            .expect("the pool's lock is never poisoned")
+    }
+}

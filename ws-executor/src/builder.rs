@@ -1,0 +1,371 @@
+//! How an executor is made.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ws_core::{Driver, Park, ThreadParker, Unpark};
+
+use crate::coop;
+use crate::driver::{DriverHandoff, DriverSeat};
+use crate::executor::Executor;
+use crate::handle::Handle;
+use crate::shared::{Settings, Shared};
+use crate::task::contain::{Payload, contain};
+use crate::threads::{Member, Orders, Threads};
+use crate::worker::hosted::{HostedParker, HostedWorker, WakerSlot};
+use crate::worker::{AnyParker, Queues};
+
+/// The most workers. More than any machine has processors; each costs a thread, and
+/// every idle worker looks at all others.
+const MAX_WORKERS: usize = 4096;
+
+/// Chooses what an [`Executor`] is like.
+///
+/// Nothing is checked before [`build`](Self::build).
+///
+/// ```
+/// use ws_executor::Executor;
+///
+/// let executor = Executor::builder()
+///     .workers(2)
+///     .thread_name(|worker| format!("mine-{worker}"))
+///     .build()?;
+/// let name = executor.spawn(async { std::thread::current().name().map(str::to_owned) });
+/// assert!(executor.block_on(name).unwrap().starts_with("mine-"));
+/// # Ok::<_, ws_executor::BuildError>(())
+/// ```
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct Builder {
+    workers: Option<usize>,
+    thread_name: Arc<dyn Fn(usize) -> String + Send + Sync>,
+    parker: Arc<dyn Fn(usize) -> AnyParker + Send + Sync>,
+    driver: Option<Box<dyn Driver>>,
+    handoff: DriverHandoff,
+    lifo_slot: bool,
+    budget: u32,
+    seed: u64,
+    orders: Orders,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self {
+            workers: None,
+            thread_name: Arc::new(|worker| format!("ws-worker-{worker}")),
+            parker: Arc::new(|_| Box::new(Erased(ThreadParker::new()))),
+            driver: None,
+            handoff: DriverHandoff::default(),
+            lifo_slot: true,
+            budget: coop::DEFAULT,
+            seed: 0,
+            orders: Orders::default(),
+        }
+    }
+
+    /// How many workers there are: 1 to 4,096. As many as there are processors
+    /// available unless this is called.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// The name of each worker's thread, by the worker's number, counted from 0.
+    pub fn thread_name(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
+        self.thread_name = Arc::new(name);
+        self
+    }
+
+    /// The size of each worker's stack, in bytes. That of the standard library unless
+    /// this is called.
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.orders.stack_size = Some(bytes);
+        self
+    }
+
+    /// Runs on each worker's thread before anything else, with the worker's number. If
+    /// it panics, [`build`](Self::build) gives an error.
+    pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.orders.on_start = Some(Arc::new(hook));
+        self
+    }
+
+    /// Runs on each worker's thread after everything else, with the worker's number.
+    pub fn on_thread_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.orders.on_stop = Some(Arc::new(hook));
+        self
+    }
+
+    /// What each worker sleeps in, by the worker's number. A [`ThreadParker`] unless
+    /// this is called.
+    pub fn parker<P>(mut self, parker: impl Fn(usize) -> P + Send + Sync + 'static) -> Self
+    where
+        P: Park + 'static,
+    {
+        self.parker = Arc::new(move |worker| Box::new(Erased(parker(worker))));
+        self
+    }
+
+    /// A reactor that an idle worker sleeps in; see [`ws_core::driver`].
+    pub fn driver(mut self, driver: impl Driver) -> Self {
+        self.driver = Some(Box::new(driver));
+        self
+    }
+
+    /// What happens to the driver when its worker leaves it to run tasks.
+    pub fn driver_handoff(mut self, handoff: DriverHandoff) -> Self {
+        self.handoff = handoff;
+        self
+    }
+
+    /// Runs each worker as a future, on its thread, by `host`: for reactors that are
+    /// best driven by their own `block_on`.
+    ///
+    /// `host` has to poll the worker until it is ready.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::builder()
+    ///     .workers(2)
+    ///     .host(|worker| futures::executor::block_on(worker))
+    ///     .build()?;
+    /// assert_eq!(executor.block_on(executor.spawn(async { 1 })), 1);
+    /// # Ok::<_, ws_executor::BuildError>(())
+    /// ```
+    pub fn host(mut self, host: impl Fn(HostedWorker) + Send + Sync + 'static) -> Self {
+        self.orders.host = Some(Arc::new(host));
+        self
+    }
+
+    /// Whether the task that was woken last runs next, while its data is in the cache;
+    /// yes unless this is called. Without it tasks run in the order they were woken in.
+    pub fn lifo_slot(mut self, on: bool) -> Self {
+        self.lifo_slot = on;
+        self
+    }
+
+    /// How many units of [budget](crate::coop) a task has in each poll: 128 unless this
+    /// is called, at least 1.
+    pub fn budget(mut self, units: u32) -> Self {
+        self.budget = units;
+        self
+    }
+
+    /// The seed for the choice of victims. The same for every executor unless this is
+    /// called; what runs where still depends on the threads.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Starts the executor.
+    ///
+    /// ```
+    /// let error = ws_executor::Executor::builder().workers(0).build().unwrap_err();
+    /// assert!(error.is_invalid());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a number is out of range, if a thread cannot be started, or if a hook panics.
+    /// The threads that were started by then are ended first.
+    pub fn build(self) -> Result<Executor, BuildError> {
+        let workers = self.check()?;
+        let (names, mut parkers, wakers) = self.make_parts(workers)?;
+        let queues: Vec<Queues> = parkers.drain(..).map(Queues::new).collect();
+        let remotes = queues.iter().map(Queues::remote).collect();
+        let seat = self
+            .driver
+            .map(|driver| DriverSeat::new(driver, self.handoff));
+        let settings = Settings {
+            lifo_slot: self.lifo_slot,
+            sentinel: self.orders.host.is_none(),
+            budget: self.budget,
+            seed: self.seed,
+        };
+        let shared = Shared::new(remotes, seat, settings);
+        let members = queues
+            .into_iter()
+            .zip(wakers)
+            .enumerate()
+            .map(|(index, (queues, waker))| Member {
+                shared: Arc::clone(&shared),
+                index,
+                queues,
+                waker,
+            });
+        let threads = start_all(&shared, members, names, &self.orders)?;
+        Ok(Executor::from_parts(Handle::new(shared), threads))
+    }
+
+    /// Returns the number of workers.
+    fn check(&self) -> Result<usize, BuildError> {
+        let available = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        let workers = self.workers.unwrap_or_else(available);
+        if !(1..=MAX_WORKERS).contains(&workers) {
+            let text =
+                format!("the number of workers must be from 1 to {MAX_WORKERS}, not {workers}");
+            return Err(BuildError(Kind::Invalid(text)));
+        }
+        if self.budget == 0 {
+            return Err(BuildError(Kind::Invalid(
+                "the budget must be at least 1".to_owned(),
+            )));
+        }
+        if self.driver.is_some() && self.orders.host.is_some() {
+            let text = "an executor has a driver or a host, not both";
+            return Err(BuildError(Kind::Invalid(text.to_owned())));
+        }
+        Ok(workers)
+    }
+
+    /// Calls the user's functions, while there are no threads yet.
+    #[expect(
+        clippy::type_complexity,
+        reason = "three lists, one entry for each worker"
+    )]
+    fn make_parts(
+        &self,
+        workers: usize,
+    ) -> Result<(Vec<String>, Vec<AnyParker>, Vec<Option<Arc<WakerSlot>>>), BuildError> {
+        contain(|| {
+            let names = (0..workers)
+                .map(|worker| (self.thread_name)(worker))
+                .collect();
+            if self.orders.host.is_none() {
+                let parkers = (0..workers).map(|worker| (self.parker)(worker)).collect();
+                return (names, parkers, vec![None; workers]);
+            }
+            let wakers: Vec<Arc<WakerSlot>> = (0..workers).map(|_| Arc::default()).collect();
+            let hosted =
+                |waker: &Arc<WakerSlot>| Box::new(HostedParker(Arc::clone(waker))) as AnyParker;
+            let parkers = wakers.iter().map(hosted).collect();
+            (names, parkers, wakers.into_iter().map(Some).collect())
+        })
+        .map_err(|payload| BuildError(Kind::Panic(text_of(&payload))))
+    }
+}
+
+/// Starts all threads, or none.
+fn start_all(
+    shared: &Arc<Shared>,
+    members: impl Iterator<Item = Member>,
+    names: Vec<String>,
+    orders: &Orders,
+) -> Result<Threads, BuildError> {
+    let mut threads = Threads::new();
+    let mut failure = None;
+    for (member, name) in members.zip(names) {
+        if failure.is_some() {
+            member.end_unborn();
+        } else if let Err((member, error)) = threads.start(name, orders.clone(), member) {
+            member.end_unborn();
+            failure = Some(BuildError(Kind::Thread(error)));
+        }
+    }
+    if let Err(payload) = threads.wait_for_start() {
+        failure = failure.or_else(|| Some(BuildError(Kind::Panic(text_of(&payload)))));
+        crate::task::contain::drop_payload(payload);
+    }
+    match failure {
+        None => Ok(threads),
+        Some(error) => {
+            shared.close();
+            threads.join();
+            Err(error)
+        }
+    }
+}
+
+/// What a panic says.
+fn text_of(payload: &Payload) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no text".to_owned())
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("lifo_slot", &self.lifo_slot)
+            .field("budget", &self.budget)
+            .field("seed", &self.seed)
+            .field("driver_handoff", &self.handoff)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Hides which parker it is.
+struct Erased<P>(P);
+
+impl<P: Park> Park for Erased<P> {
+    type Unparker = Arc<dyn Unpark>;
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::new(self.0.unparker())
+    }
+
+    fn park(&self) {
+        self.0.park();
+    }
+
+    fn park_timeout(&self, timeout: Duration) {
+        self.0.park_timeout(timeout);
+    }
+}
+
+/// Why an executor could not be built; from [`Builder::build`].
+#[derive(Debug)]
+pub struct BuildError(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Invalid(String),
+    Thread(io::Error),
+    Panic(String),
+}
+
+impl BuildError {
+    /// Returns whether a setting was out of range.
+    #[must_use]
+    pub fn is_invalid(&self) -> bool {
+        matches!(self.0, Kind::Invalid(_))
+    }
+
+    /// Returns whether the system refused a thread; the source is its error.
+    #[must_use]
+    pub fn is_thread(&self) -> bool {
+        matches!(self.0, Kind::Thread(_))
+    }
+
+    /// Returns whether a hook, or a function that names threads or makes parkers,
+    /// panicked.
+    #[must_use]
+    pub fn is_panic(&self) -> bool {
+        matches!(self.0, Kind::Panic(_))
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Invalid(text) => f.write_str(text),
+            Kind::Thread(_) => f.write_str("could not start a worker's thread"),
+            Kind::Panic(text) => write!(f, "a function given to the builder panicked: {text}"),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            Kind::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}

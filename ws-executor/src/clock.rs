@@ -1,0 +1,3 @@
+//! The clock: the monotonic one of the system.
+
+pub(crate) use std::time::Instant;

@@ -1,0 +1,97 @@
+//! The place of the driver: at most one worker is in it.
+
+use ws_core::Driver;
+use ws_core::sync::CachePadded;
+use ws_core::sync::asymmetric;
+use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::shared::Shared;
+
+/// What happens to the driver when its worker leaves it to run tasks.
+///
+/// A poll may take long, and meanwhile nobody sees what the driver's reactor has to
+/// say, unless another worker takes over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DriverHandoff {
+    /// Nothing: the driver waits for its worker, or for another one to run out of
+    /// work.
+    Off,
+    /// One parked worker looks up about twice a millisecond, while the driver is being
+    /// used, and takes it over if it was left alone. Costs little; the default.
+    #[default]
+    Sentinel,
+    /// Another parked worker takes over at once. The lowest latency, for one more
+    /// wake-up each time.
+    Eager,
+}
+
+/// The driver, and whether a worker is in it.
+pub(crate) struct DriverSeat {
+    driver: Box<dyn Driver>,
+    handoff: DriverHandoff,
+    taken: CachePadded<AtomicBool>,
+    /// How often it was taken.
+    turns: AtomicU64,
+}
+
+impl DriverSeat {
+    pub(crate) fn new(driver: Box<dyn Driver>, handoff: DriverHandoff) -> Self {
+        Self {
+            driver,
+            handoff,
+            taken: CachePadded::new(AtomicBool::new(false)),
+            turns: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn driver(&self) -> &dyn Driver {
+        &*self.driver
+    }
+
+    pub(crate) fn is_free(&self) -> bool {
+        !self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Takes the driver, if it is free.
+    #[must_use = "who takes the driver has to leave it"]
+    pub(crate) fn take(&self) -> bool {
+        // ORDERING(driver.seat): acquire side; the driver is used by one thread
+        // after the other.
+        if self.is_free() && !self.taken.swap(true, Ordering::Acquire) {
+            self.turns.fetch_add(1, Ordering::Relaxed);
+            return true;
+        }
+        false
+    }
+
+    pub(crate) fn leave(&self) {
+        // ORDERING(driver.seat): release side.
+        self.taken.store(false, Ordering::Release);
+        // ORDERING(sleep.fence): a worker that parks sees the driver free, or we
+        // see it parked.
+        asymmetric::light();
+    }
+
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
+    }
+
+    /// Whether a sentinel should keep an eye on it.
+    pub(crate) fn wants_watching(&self) -> bool {
+        self.handoff == DriverHandoff::Sentinel && self.is_free()
+    }
+
+    /// After leaving: sees to it that the driver is not left alone for long.
+    pub(crate) fn hand_off(&self, shared: &Shared) {
+        match self.handoff {
+            DriverHandoff::Off => {}
+            DriverHandoff::Sentinel => shared.want_sentinel(),
+            DriverHandoff::Eager => {
+                if let Some(sleeper) = shared.sleep.take_sleeper() {
+                    shared.unpark(sleeper);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The process-wide executor, and the functions that use it.
+//!
+//! It is started by the first call that needs it, and never shut down; it does not
+//! keep the process from exiting. It has as many workers as there are processors
+//! available, or as the environment variable `WS_WORKERS` says.
+
+use std::env;
+use std::sync::OnceLock;
+
+use crate::context;
+use crate::executor::Executor;
+use crate::handle::Handle;
+use crate::scope::Scope;
+use crate::task::Task;
+use crate::{block_on as blocks, blocking};
+
+/// The environment variable with the number of workers.
+const WORKERS: &str = "WS_WORKERS";
+
+fn handle() -> &'static Handle {
+    static EXECUTOR: OnceLock<Executor> = OnceLock::new();
+    EXECUTOR.get_or_init(start).handle_ref()
+}
+
+fn start() -> Executor {
+    let mut builder = Executor::builder();
+    if let Some(value) = env::var_os(WORKERS) {
+        match value.to_str().and_then(|text| text.trim().parse().ok()) {
+            Some(workers) => builder = builder.workers(workers),
+            None => panic!("{WORKERS} must be a number from 1 to 4096, not {value:?}"),
+        }
+    }
+    match builder.build() {
+        Ok(executor) => executor,
+        Err(error) => panic!("the process-wide executor could not be started: {error}"),
+    }
+}
+
+/// Runs a future on the calling thread, until it is ready.
+///
+/// Inside, [`Handle::current`] is the process-wide executor. What is said at
+/// [`Executor::block_on`] holds here, too.
+///
+/// ```
+/// let answer = ws_executor::block_on(async {
+///     let task = ws_executor::spawn(async { 6 * 7 });
+///     task.await
+/// });
+/// assert_eq!(answer, 42);
+/// ```
+///
+/// # Panics
+///
+/// If the process-wide executor cannot be started, or if the future panics.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    context::within(Some(handle().clone()), || blocks::block_on(future))
+}
+
+/// Spawns a task on the process-wide executor.
+///
+/// In a task of another executor, [`Handle::current`] spawns on that one.
+///
+/// ```
+/// let task = ws_executor::spawn(async { "hello" });
+/// assert_eq!(ws_executor::block_on(task), "hello");
+/// ```
+///
+/// # Panics
+///
+/// If the process-wide executor cannot be started.
+pub fn spawn<F>(future: F) -> Task<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    handle().spawn(future)
+}
+
+/// Spawns many tasks at once on the process-wide executor; see
+/// [`Handle::spawn_many`].
+///
+/// ```
+/// let tasks = ws_executor::spawn_many((0..4).map(|n| async move { n }));
+/// let numbers = ws_executor::block_on(futures::future::join_all(tasks));
+/// assert_eq!(numbers, [0, 1, 2, 3]);
+/// ```
+///
+/// # Panics
+///
+/// If the process-wide executor cannot be started.
+pub fn spawn_many<I>(futures: I) -> Vec<Task<<I::Item as Future>::Output>>
+where
+    I: IntoIterator,
+    I::Item: Future + Send + 'static,
+    <I::Item as Future>::Output: Send + 'static,
+{
+    handle().spawn_many(futures)
+}
+
+/// Runs code that blocks, on a thread that is there for that.
+///
+/// There is one pool of up to 512 such threads for the whole process, apart from all
+/// workers. Dropping the task cancels it if it has not begun; then it runs to its end. If
+/// the system refuses the pool its first thread, the task is cancelled.
+///
+/// ```
+/// let size = ws_executor::spawn_blocking(|| std::fs::metadata("/").map(|meta| meta.len()));
+/// assert!(ws_executor::block_on(size).is_ok());
+/// ```
+pub fn spawn_blocking<F, T>(code: F) -> Task<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    blocking::spawn(context::current(), code)
+}
+
+/// Runs tasks that borrow on the process-wide executor, and returns when all have
+/// ended; see [`Executor::scope`].
+///
+/// ```
+/// let mut sums = [0, 0];
+/// ws_executor::scope(|s| {
+///     let (low, high) = sums.split_at_mut(1);
+///     s.spawn(async move { low[0] = (0..50).sum() });
+///     s.spawn(async move { high[0] = (50..100).sum() });
+/// });
+/// assert_eq!(sums[0] + sums[1], 4950);
+/// ```
+///
+/// # Panics
+///
+/// If the process-wide executor cannot be started; and see [`Executor::scope`].
+pub fn scope<'env, R>(code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
+    handle().scope(code)
+}

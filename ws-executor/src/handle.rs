@@ -1,0 +1,296 @@
+//! A reference to an executor, to spawn with.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::context;
+use crate::metrics::Metrics;
+use crate::scope::{self, Scope};
+use crate::shared::Shared;
+use crate::task::job::Job;
+use crate::task::{Task, new_task};
+use crate::worker::current;
+use crate::{block_on, blocking, pinned};
+
+/// A reference to an [`Executor`](crate::Executor): spawns tasks on it, from any
+/// thread.
+///
+/// Cloning is cheap, and handles do not keep the workers alive. After a shutdown
+/// every method still works; tasks are then cancelled at once.
+///
+/// ```
+/// use ws_executor::{Executor, Handle};
+///
+/// let executor = Executor::new();
+/// let handle = executor.handle();
+/// let sum = std::thread::spawn(move || handle.block_on(handle.spawn(async { 1 + 1 })));
+/// assert_eq!(sum.join().unwrap(), 2);
+/// ```
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Returns the executor that the calling code runs on: that of the innermost
+    /// `block_on`, or of the task.
+    ///
+    /// ```
+    /// use ws_executor::{Executor, Handle};
+    ///
+    /// let executor = Executor::new();
+    /// let inner = executor.block_on(async { Handle::current().spawn(async { "here" }).await });
+    /// assert_eq!(inner, "here");
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is none; see [`try_current`](Self::try_current).
+    #[must_use]
+    #[track_caller]
+    pub fn current() -> Self {
+        match Self::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Returns the executor that the calling code runs on, if any.
+    ///
+    /// ```
+    /// assert!(ws_executor::Handle::try_current().is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the calling code runs neither in a task nor in a `block_on`.
+    pub fn try_current() -> Result<Self, TryCurrentError> {
+        context::current().ok_or(TryCurrentError(()))
+    }
+
+    /// Spawns a task.
+    ///
+    /// On a worker of the same executor it goes to that worker, otherwise to the queue
+    /// that all share.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let task = executor.handle().spawn(async { "done" });
+    /// assert_eq!(executor.block_on(task), "done");
+    /// ```
+    pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: the future is `Send` and borrows nothing.
+        let (job, task) = unsafe { new_task(&self.shared, future) };
+        if let Some(job) = job {
+            self.schedule(job);
+        }
+        task
+    }
+
+    /// Spawns many tasks: they are published at once, and as many workers are
+    /// notified as can help.
+    ///
+    /// If the iterator panics, the tasks of the futures before that run, detached.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let tasks = executor.handle().spawn_many((0..10).map(|n| async move { n * n }));
+    /// let squares = executor.block_on(futures::future::join_all(tasks));
+    /// assert_eq!(squares.iter().sum::<i32>(), 285);
+    /// ```
+    pub fn spawn_many<I>(&self, futures: I) -> Vec<Task<<I::Item as Future>::Output>>
+    where
+        I: IntoIterator,
+        I::Item: Future + Send + 'static,
+        <I::Item as Future>::Output: Send + 'static,
+    {
+        let futures = futures.into_iter();
+        let mut batch = Batch {
+            handle: self,
+            jobs: Vec::with_capacity(futures.size_hint().0),
+            tasks: Vec::with_capacity(futures.size_hint().0),
+        };
+        for future in futures {
+            // SAFETY: the future is `Send` and borrows nothing.
+            let (job, task) = unsafe { new_task(&self.shared, future) };
+            batch.jobs.extend(job);
+            batch.tasks.push(task);
+        }
+        std::mem::take(&mut batch.tasks)
+    }
+
+    /// Spawns a task on one worker, where its future is made, polled and dropped, so
+    /// that it need not be `Send`.
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let executor = ws_executor::Executor::new();
+    /// let task = executor.handle().spawn_pinned(0, || async {
+    ///     let local = Rc::new(5);
+    ///     ws_executor::yield_now().await;
+    ///     *local
+    /// });
+    /// assert_eq!(executor.block_on(task), 5);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no worker with this number.
+    pub fn spawn_pinned<B, F>(&self, worker: usize, build: B) -> Task<F::Output>
+    where
+        B: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        pinned::spawn(&self.shared, worker, build)
+    }
+
+    /// Runs `code`, which may block, on a thread that is there for that; see
+    /// [`spawn_blocking`](crate::spawn_blocking).
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let sum = executor.handle().spawn_blocking(|| (1..=10).sum::<u32>());
+    /// assert_eq!(executor.block_on(sum), 55);
+    /// ```
+    pub fn spawn_blocking<F, T>(&self, code: F) -> Task<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        blocking::spawn(Some(self.clone()), code)
+    }
+
+    /// Runs a future on the calling thread, as [`Executor::block_on`].
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// assert_eq!(executor.handle().block_on(async { 3 }), 3);
+    /// ```
+    ///
+    /// [`Executor::block_on`]: crate::Executor::block_on
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        context::within(Some(self.clone()), || block_on::block_on(future))
+    }
+
+    /// Runs tasks that borrow, as [`Executor::scope`].
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let mut numbers = [1, 2, 3];
+    /// executor.handle().scope(|s| {
+    ///     for number in &mut numbers {
+    ///         s.spawn(async move { *number *= 10 });
+    ///     }
+    /// });
+    /// assert_eq!(numbers, [10, 20, 30]);
+    /// ```
+    ///
+    /// [`Executor::scope`]: crate::Executor::scope
+    pub fn scope<'env, R>(
+        &self,
+        code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+    ) -> R {
+        scope::scope(self, code)
+    }
+
+    /// Returns what the executor has done so far.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// assert_eq!(executor.handle().metrics().live_tasks(), 0);
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        Metrics::new(&self.shared)
+    }
+
+    /// Returns the number of workers.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::builder().workers(3).build()?;
+    /// assert_eq!(executor.handle().workers(), 3);
+    /// # Ok::<_, ws_executor::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.shared.workers()
+    }
+
+    /// Returns whether the executor was shut down, or is just being.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let handle = executor.handle();
+    /// executor.shutdown();
+    /// assert!(handle.is_shut_down());
+    /// ```
+    #[must_use]
+    pub fn is_shut_down(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// Queues the first job of a task.
+    #[inline]
+    pub(crate) fn schedule(&self, job: Job) {
+        current::with(&self.shared, |worker| match worker {
+            Some(worker) => worker.woken(job),
+            None => self.shared.inject(job),
+        });
+    }
+}
+
+/// Tasks that are being made; published when it is dropped.
+struct Batch<'a, T> {
+    handle: &'a Handle,
+    jobs: Vec<Job>,
+    tasks: Vec<Task<T>>,
+}
+
+impl<T> Drop for Batch<'_, T> {
+    fn drop(&mut self) {
+        // There are some only if the iterator panicked.
+        self.tasks.drain(..).for_each(Task::detach);
+        let jobs = std::mem::take(&mut self.jobs);
+        let shared = &self.handle.shared;
+        current::with(shared, |worker| match worker {
+            Some(worker) => worker.spawned_many(jobs),
+            None => shared.inject_batch(jobs),
+        });
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("workers", &self.workers())
+            .field("is_shut_down", &self.is_shut_down())
+            .finish()
+    }
+}
+
+/// There is no current executor; from [`Handle::try_current`].
+#[derive(Clone, Debug)]
+pub struct TryCurrentError(());
+
+impl fmt::Display for TryCurrentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no current executor: not called from a task or from within `block_on`")
+    }
+}
+
+impl Error for TryCurrentError {}

@@ -1,0 +1,144 @@
+//! The queue that all workers share: for tasks from outside, and for overflows.
+//!
+//! It is cut into shards, each a locked queue, so that threads that spawn at the
+//! same time seldom meet: a thread keeps to one shard. A worker takes a batch
+//! under one lock, and goes round the shards so that none starves. Within a shard
+//! the order is first in, first out; between shards there is none.
+//!
+//! # Closing
+//!
+//! A closed shard refuses: [`push`](Injector::push) gives the items back, and the
+//! caller drops them outside the lock. Every item is therefore either in a shard
+//! when it is closed, and comes out of [`close`](Injector::close), or refused.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | (the lock) | unlock | lock | the items |
+//! | `injector.moved` | `len` in `pull` | `len` in `is_empty` | where the items went |
+//!
+//! `len` is written under the lock and read without it, as a hint. A worker that is
+//! about to sleep reads it after the fence of the sleep protocol, which pairs with
+//! the fence that follows every push. A puller puts the items into its ring first
+//! and lowers `len` then, so whoever looks at the injector and then at the rings
+//! sees every item in one of the two.
+
+use std::collections::VecDeque;
+
+use ws_core::sync::atomic::{AtomicUsize, Ordering};
+use ws_core::sync::{CachePadded, Mutex, MutexGuard};
+
+use crate::worker::current;
+
+/// The most shards there are: more would make an idle worker's last look long.
+/// Not measured.
+const MAX_SHARDS: usize = 8;
+
+/// The queue that all workers share.
+pub struct Injector<T> {
+    shards: Box<[CachePadded<Shard<T>>]>,
+}
+
+struct Shard<T> {
+    /// The length of the queue, as last written under the lock.
+    len: AtomicUsize,
+    /// `None` when closed.
+    queue: Mutex<Option<VecDeque<T>>>,
+}
+
+impl<T> Injector<T> {
+    /// An open injector, with a shard for each worker, up to eight.
+    pub fn new(workers: usize) -> Self {
+        let shard = |_| {
+            CachePadded::new(Shard {
+                len: AtomicUsize::new(0),
+                queue: Mutex::new(Some(VecDeque::new())),
+            })
+        };
+        let shards = workers.next_power_of_two().min(MAX_SHARDS);
+        Self {
+            shards: (0..shards).map(shard).collect(),
+        }
+    }
+
+    /// Appends an item, or gives it back if the injector is closed.
+    pub fn push(&self, item: T) -> Result<(), T> {
+        self.push_with(item, |queue, item| queue.push_back(item))
+    }
+
+    /// Appends items under one lock, or gives them back if the injector is closed.
+    pub fn push_batch(&self, items: Vec<T>) -> Result<(), Vec<T>> {
+        // A vector: taking from it runs no code of the user's under the lock.
+        self.push_with(items, |queue, items| queue.extend(items))
+    }
+
+    fn push_with<I>(&self, items: I, append: impl FnOnce(&mut VecDeque<T>, I)) -> Result<(), I> {
+        let shard = self.shard(current::thread_number());
+        let mut queue = shard.lock();
+        let Some(open) = &mut *queue else {
+            return Err(items);
+        };
+        append(open, items);
+        shard.len.store(open.len(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes at most `limit` items out of one shard, first looking at `start`.
+    /// Returns the first; `take` gets the others, and runs under the lock.
+    pub fn pull(&self, start: usize, limit: usize, mut take: impl FnMut(T)) -> Option<T> {
+        (0..self.shards.len()).find_map(|offset| {
+            let shard = self.shard(start.wrapping_add(offset));
+            if shard.len.load(Ordering::Relaxed) == 0 {
+                return None;
+            }
+            let mut queue = shard.lock();
+            let open = queue.as_mut()?;
+            let first = open.pop_front()?;
+            let more = open.len().min(limit - 1);
+            open.drain(..more).for_each(&mut take);
+            // ORDERING(injector.moved): release side; without it, someone about to
+            // park could see an empty injector, and not yet the full ring.
+            shard.len.store(open.len(), Ordering::Release);
+            Some(first)
+        })
+    }
+
+    /// How many items there are, at some moment.
+    pub fn len(&self) -> usize {
+        // ORDERING(injector.moved): acquire side.
+        let len = |shard: &CachePadded<Shard<T>>| shard.len.load(Ordering::Acquire);
+        self.shards.iter().map(len).sum()
+    }
+
+    /// Whether there is no item, at some moment.
+    pub fn is_empty(&self) -> bool {
+        // ORDERING(injector.moved): acquire side.
+        let empty = |shard: &CachePadded<Shard<T>>| shard.len.load(Ordering::Acquire) == 0;
+        self.shards.iter().all(empty)
+    }
+
+    /// Refuses all further items, and hands out those that are there.
+    pub fn close(&self) -> Vec<T> {
+        let mut rest = Vec::new();
+        for shard in &self.shards {
+            let mut queue = shard.lock();
+            rest.extend(queue.take().into_iter().flatten());
+            shard.len.store(0, Ordering::Relaxed);
+        }
+        rest
+    }
+
+    fn shard(&self, number: usize) -> &Shard<T> {
+        &self.shards[number & (self.shards.len() - 1)]
+    }
+}
+
+impl<T> Shard<T> {
+    fn lock(&self) -> MutexGuard<'_, Option<VecDeque<T>>> {
+        // No user code runs under the lock, so it is not poisoned.
+        self.queue
+            .lock()
+            .expect("the injector's lock is never poisoned")
+    }
+}

@@ -1,0 +1,320 @@
+//! An executor for one thread, whose tasks need not be `Send`.
+//!
+//! Its futures are polled and dropped on the thread that made it; their wakers may be
+//! anywhere. So the queue is shared and locked, and everything else is not. When the
+//! executor is dropped it wakes all its tasks, and takes them out of the queue to drop
+//! them, until none is left: also one that another thread is just about to queue.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker, ready};
+
+use async_task::{Builder, Runnable};
+use ws_core::sync::atomic::{AtomicBool, Ordering};
+use ws_core::sync::{Mutex, thread};
+
+use crate::block_on::block_on;
+use crate::coop;
+use crate::task::Task;
+use crate::task::contain::{ContainedFuture, Outcome, ignore_panic};
+use crate::task::home::Home;
+use crate::task::registry::{Registry, Seat};
+
+/// How many tasks are polled before the thread looks at something else. Not measured.
+const TICKS: u32 = 64;
+
+/// An executor for one thread, whose tasks need not be `Send`.
+///
+/// It has no thread of its own: tasks run while [`block_on`](Self::block_on) or
+/// [`try_tick`](Self::try_tick) is called.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+/// use ws_executor::LocalExecutor;
+///
+/// let executor = LocalExecutor::new();
+/// let count = Rc::new(Cell::new(0));
+/// let task = executor.spawn({
+///     let count = Rc::clone(&count);
+///     async move { count.set(count.get() + 1) }
+/// });
+/// executor.block_on(task);
+/// assert_eq!(count.get(), 1);
+/// ```
+pub struct LocalExecutor {
+    queue: Arc<Queue>,
+    tasks: Rc<Tasks>,
+    /// Neither `Send` nor `Sync`.
+    _local: PhantomData<*const ()>,
+}
+
+/// The tasks that are due to run, and whom to tell of more.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<QueueState>,
+}
+
+#[derive(Default)]
+struct QueueState {
+    runnables: VecDeque<Runnable<Home>>,
+    waker: Option<Waker>,
+}
+
+/// The futures that live on this thread.
+struct Tasks {
+    count: Cell<usize>,
+    waiting: Registry,
+}
+
+impl LocalExecutor {
+    /// Makes an executor without tasks.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            queue: Arc::default(),
+            tasks: Rc::new(Tasks {
+                count: Cell::new(0),
+                waiting: Registry::new(1),
+            }),
+            _local: PhantomData,
+        }
+    }
+
+    /// Spawns a task.
+    ///
+    /// ```
+    /// let executor = ws_executor::LocalExecutor::new();
+    /// let task = executor.spawn(async { 1 });
+    /// assert_eq!(executor.block_on(task), 1);
+    /// ```
+    pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let future = LocalFuture {
+            future: ContainedFuture::new(future),
+            seat: None,
+            _counted: Counted::new(&self.tasks),
+        };
+        let queue = Arc::clone(&self.queue);
+        let schedule = move |runnable| queue.push(runnable);
+        let builder = Builder::new().metadata(Home::NOWHERE);
+        // SAFETY: the future borrows nothing. It is polled on this thread alone, and
+        // dropped there: by a poll, by `drop` below, or never. The schedule function
+        // is `Send` and `Sync`.
+        let (runnable, task) = unsafe { builder.spawn_unchecked(|_| future, schedule) };
+        runnable.schedule();
+        Task::new(task)
+    }
+
+    /// Runs a future on this thread, and the tasks while it waits.
+    ///
+    /// ```
+    /// let executor = ws_executor::LocalExecutor::new();
+    /// assert_eq!(executor.block_on(async { 2 }), 2);
+    /// ```
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        let signal = Arc::new(Signal {
+            set: AtomicBool::new(true),
+            queue: Arc::clone(&self.queue),
+        });
+        let waker = Waker::from(Arc::clone(&signal));
+        block_on(std::future::poll_fn(move |cx| {
+            self.queue.set_waker(cx.waker());
+            // ORDERING(local.signal): acquire side.
+            if signal.set.swap(false, Ordering::Acquire) {
+                if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker))
+                {
+                    return Poll::Ready(output);
+                }
+            }
+            if (0..TICKS).all(|_| self.try_tick()) {
+                cx.waker().wake_by_ref();
+            }
+            Poll::Pending
+        }))
+    }
+
+    /// Polls one task that is due; returns whether there was one.
+    ///
+    /// ```
+    /// let executor = ws_executor::LocalExecutor::new();
+    /// executor.spawn(async {}).detach();
+    /// assert!(executor.try_tick());
+    /// assert!(!executor.try_tick());
+    /// ```
+    pub fn try_tick(&self) -> bool {
+        let Some(runnable) = self.queue.pop() else {
+            return false;
+        };
+        coop::limited(|| {
+            // Its own panics are contained; those of foreign wakers end here.
+            ignore_panic(|| {
+                runnable.run();
+            });
+        });
+        true
+    }
+
+    /// Returns whether there are no tasks.
+    ///
+    /// ```
+    /// let executor = ws_executor::LocalExecutor::new();
+    /// assert!(executor.is_empty());
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tasks.count.get() == 0
+    }
+}
+
+impl Default for LocalExecutor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for LocalExecutor {
+    fn drop(&mut self) {
+        self.tasks.waiting.close_all();
+        loop {
+            while let Some(runnable) = self.queue.pop() {
+                drop(runnable);
+            }
+            if self.is_empty() {
+                return;
+            }
+            // Another thread is about to queue a future that must be dropped here.
+            thread::yield_now();
+        }
+    }
+}
+
+impl fmt::Debug for LocalExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalExecutor")
+            .field("tasks", &self.tasks.count.get())
+            .finish()
+    }
+}
+
+impl Queue {
+    fn push(&self, runnable: Runnable<Home>) {
+        let mut state = self.state.lock().expect("never poisoned");
+        state.runnables.push_back(runnable);
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn pop(&self) -> Option<Runnable<Home>> {
+        self.state
+            .lock()
+            .expect("never poisoned")
+            .runnables
+            .pop_front()
+    }
+
+    fn set_waker(&self, waker: &Waker) {
+        let new = waker.clone();
+        let old = self
+            .state
+            .lock()
+            .expect("never poisoned")
+            .waker
+            .replace(new);
+        drop(old);
+    }
+
+    fn wake(&self) {
+        let waker = self.state.lock().expect("never poisoned").waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// The waker of the future that `block_on` was given.
+struct Signal {
+    set: AtomicBool,
+    queue: Arc<Queue>,
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // ORDERING(local.signal): release side.
+        if !self.set.swap(true, Ordering::AcqRel) {
+            self.queue.wake();
+        }
+    }
+}
+
+/// A future of this executor; its fields are dropped from top to bottom.
+struct LocalFuture<F> {
+    /// Pinned.
+    future: ContainedFuture<F>,
+    seat: Option<LocalSeat>,
+    _counted: Counted,
+}
+
+impl<F: Future> Future for LocalFuture<F> {
+    type Output = Outcome<F::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: `future` is the one field that is pinned, and is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        // SAFETY: it is pinned because the whole is.
+        let outcome = unsafe { Pin::new_unchecked(&mut this.future) }.poll(cx);
+        if outcome.is_pending() && this.seat.is_none() {
+            let tasks = Rc::clone(&this._counted.0);
+            this.seat = tasks.waiting.enter(0, cx.waker()).map(|seat| LocalSeat {
+                tasks,
+                seat: RefCell::new(Some(seat)),
+            });
+        }
+        Poll::Ready(ready!(outcome))
+    }
+}
+
+struct LocalSeat {
+    tasks: Rc<Tasks>,
+    seat: RefCell<Option<Seat>>,
+}
+
+impl Drop for LocalSeat {
+    fn drop(&mut self) {
+        if let Some(seat) = self.seat.take() {
+            self.tasks.waiting.leave(seat);
+        }
+    }
+}
+
+/// Counts a future that lives on this thread.
+struct Counted(Rc<Tasks>);
+
+impl Counted {
+    fn new(tasks: &Rc<Tasks>) -> Self {
+        tasks.count.set(tasks.count.get() + 1);
+        Self(Rc::clone(tasks))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.count.set(self.0.count.get() - 1);
+    }
+}

@@ -1,0 +1,130 @@
+//! Tasks that stay on one worker, so that they need not be `Send`.
+//!
+//! The future is made on the worker, polled there and dropped there. Its task has a
+//! schedule function that knows the worker, and puts it into that one's own queue,
+//! which no one else takes from. At a shutdown the worker drops its pinned futures
+//! before it ends; its queue is closed only when none is left, so that no other
+//! thread ever has to drop one.
+
+use std::cell::Cell;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use async_task::{Builder, Runnable};
+
+use crate::injector::Injector;
+use crate::shared::Shared;
+use crate::task::Task;
+use crate::task::future::TaskFuture;
+use crate::task::home::Home;
+use crate::task::job::{Job, drop_refused};
+use crate::worker::current;
+
+/// The queue of one worker's pinned tasks; closed when the worker ends.
+pub(crate) type PinnedQueue = Injector<Job>;
+
+/// Spawns a future that `build` makes on worker number `worker`.
+pub(crate) fn spawn<B, F>(shared: &Shared, worker: usize, build: B) -> Task<F::Output>
+where
+    B: FnOnce() -> F + Send + 'static,
+    F: Future + 'static,
+    F::Output: Send + 'static,
+{
+    let workers = shared.workers();
+    assert!(
+        worker < workers,
+        "worker {worker} does not exist: this executor has workers 0 to {}",
+        workers - 1
+    );
+    let future = Pinned {
+        build: Some(build),
+        future: None,
+        _lives: None,
+    };
+    let home = if shared.is_closed() {
+        None
+    } else {
+        Home::new(shared)
+    };
+    let Some(home) = home else {
+        return crate::task::cancelled(future);
+    };
+    let schedule = move |runnable: Runnable<Home>| {
+        let job = Job::new(runnable);
+        let keep = job.waker();
+        if let Some(shared) = job.home().shared() {
+            let shared: *const Shared = shared;
+            // SAFETY: `keep` keeps the task, its home, and thereby the state alive.
+            enqueue(unsafe { &*shared }, worker, job);
+        }
+        drop(keep);
+    };
+    let builder = Builder::new().metadata(home);
+    // SAFETY: the future borrows nothing. It is polled and dropped on the worker's
+    // thread once it is built; before, it is `Send`. The schedule function is `Send`
+    // and `Sync`, and the home outlives the future in the same allocation.
+    let (runnable, task) =
+        unsafe { builder.spawn_unchecked(|home| TaskFuture::new(home, future), schedule) };
+    enqueue(shared, worker, Job::new(runnable));
+    Task::new(task)
+}
+
+fn enqueue(shared: &Shared, worker: usize, job: Job) {
+    match shared.remotes[worker].pinned.push(job) {
+        Ok(()) => {
+            if let Some(sleeper) = shared.sleep.take_this(worker) {
+                shared.unpark(sleeper);
+            }
+        }
+        // The worker has ended, and has dropped all futures that were built on it.
+        Err(refused) => drop_refused([refused]),
+    }
+}
+
+/// A future that is made where it is first polled.
+struct Pinned<B, F> {
+    build: Option<B>,
+    /// Pinned.
+    future: Option<F>,
+    /// Tells the worker that the future is there; dropped after it.
+    _lives: Option<Lives>,
+}
+
+impl<B: FnOnce() -> F, F: Future> Future for Pinned<B, F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        // SAFETY: `future` is the one field that is pinned, and is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        if let Some(build) = this.build.take() {
+            let future = build();
+            this._lives = current::with_any(|worker| {
+                worker.map(|worker| Lives::new(worker.pinned_futures()))
+            });
+            this.future = Some(future);
+        }
+        let future = this
+            .future
+            .as_mut()
+            .expect("not polled again after a panic of `build`");
+        // SAFETY: it is pinned because the whole is.
+        unsafe { Pin::new_unchecked(future) }.poll(cx)
+    }
+}
+
+/// Counts a future that lives on this thread.
+struct Lives(Rc<Cell<usize>>);
+
+impl Lives {
+    fn new(count: Rc<Cell<usize>>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+}
+
+impl Drop for Lives {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}

@@ -1,0 +1,302 @@
+//! Tasks that borrow: they end before the call that started them returns.
+//!
+//! # Why it is sound
+//!
+//! A task's future may borrow what outlives the call of [`scope`](crate::scope), and
+//! is given to the executor as if it borrowed nothing. What makes that true is that
+//! the call does not return, not even by a panic, before every such future is
+//! dropped: each carries a [`Guard`] behind all that it borrows, and the call waits
+//! until all guards are gone. Leaking a [`ScopedTask`] changes nothing: the guard is
+//! in the future, and the future is the executor's. An output lives in a [`Packet`]
+//! that the future and the handle share; the future lets go of it before its guard,
+//! and the handle cannot leave the scope.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
+use std::mem;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use ws_core::sync::Mutex;
+use ws_core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::block_on::block_on;
+use crate::handle::Handle;
+use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::task::new_task;
+
+/// A scope to spawn borrowing tasks in; see [`Executor::scope`].
+///
+/// [`Executor::scope`]: crate::Executor::scope
+pub struct Scope<'scope, 'env: 'scope> {
+    handle: Handle,
+    state: Arc<State>,
+    /// Invariant, as in `std::thread::Scope`: neither may grow or shrink.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// What the scope and its tasks share.
+#[derive(Default)]
+struct State {
+    /// How many futures are not dropped yet.
+    pending: AtomicUsize,
+    /// Who waits for them.
+    waiter: Mutex<Option<Waker>>,
+    /// The first panic that nobody awaited.
+    panic: Mutex<Option<Payload>>,
+}
+
+pub(crate) fn scope<'env, R>(
+    handle: &Handle,
+    code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+) -> R {
+    let scope = Scope {
+        handle: handle.clone(),
+        state: Arc::default(),
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    let result = contain(|| code(&scope));
+    block_on(scope.state.all_gone());
+    let panic = scope.state.panic.lock().expect("never poisoned").take();
+    match (result, panic) {
+        (Ok(value), None) => value,
+        (Err(payload), None) | (Ok(_), Some(payload)) => resume_unwind(payload),
+        (Err(payload), Some(second)) => {
+            drop_payload(second);
+            resume_unwind(payload)
+        }
+    }
+}
+
+impl State {
+    async fn all_gone(&self) {
+        poll_fn(|cx| {
+            let mut waiter = self.waiter.lock().expect("never poisoned");
+            // ORDERING(scope.end): acquire side; all that the tasks did with what
+            // they borrow is done.
+            if self.pending.load(Ordering::Acquire) == 0 {
+                return Poll::Ready(());
+            }
+            *waiter = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn keep_first(&self, payload: Payload) {
+        let mut first = self.panic.lock().expect("never poisoned");
+        let second = match &mut *first {
+            Some(_) => Some(payload),
+            none => none.replace(payload),
+        };
+        drop(first);
+        second.into_iter().for_each(drop_payload);
+    }
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// Spawns a task that may borrow from outside the scope, and from the scope.
+    ///
+    /// Dropping the handle does not cancel the task. If the task panics and nobody
+    /// awaits it, the whole scope panics with that, when all its tasks have ended.
+    ///
+    /// ```
+    /// let text = String::from("borrowed");
+    /// let length = ws_executor::scope(|s| {
+    ///     let task = s.spawn(async { text.len() });
+    ///     ws_executor::block_on(task)
+    /// });
+    /// assert_eq!(length, 8);
+    /// ```
+    pub fn spawn<F>(&'scope self, future: F) -> ScopedTask<'scope, F::Output>
+    where
+        F: Future + Send + 'scope,
+        F::Output: Send + 'scope,
+    {
+        let packet = Arc::new(Packet {
+            content: Mutex::new(Content::Waiting(None)),
+            state: Arc::clone(&self.state),
+        });
+        let future = ScopedFuture {
+            future,
+            packet: Report(Arc::clone(&packet)),
+            _guard: Guard::new(&self.state),
+        };
+        let shared = self.handle.shared();
+        // SAFETY: the future is dropped before `scope` returns, see the module docs,
+        // so before anything that it borrows. It is `Send`.
+        let (job, task) = unsafe { new_task(shared, future) };
+        task.detach();
+        if let Some(job) = job {
+            self.handle.schedule(job);
+        }
+        ScopedTask {
+            packet,
+            scope: PhantomData,
+        }
+    }
+}
+
+/// A future of a scope; its fields are dropped from top to bottom.
+struct ScopedFuture<F: Future> {
+    /// Pinned.
+    future: F,
+    packet: Report<F::Output>,
+    _guard: Guard,
+}
+
+impl<F: Future> Future for ScopedFuture<F> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: `future` is the one field that is pinned, and is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        // SAFETY: it is pinned because the whole is.
+        let future = unsafe { Pin::new_unchecked(&mut this.future) };
+        let result = match contain(|| future.poll(cx)) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => Ok(output),
+            Err(payload) => Err(payload),
+        };
+        this.packet.0.fill(Content::Ended(result));
+        Poll::Ready(())
+    }
+}
+
+/// Counts a future that is not dropped yet.
+struct Guard(Arc<State>);
+
+impl Guard {
+    fn new(state: &Arc<State>) -> Self {
+        state.pending.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(state))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // ORDERING(scope.end): release side.
+        if self.0.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let waiter = self.0.waiter.lock().expect("never poisoned").take();
+            if let Some(waiter) = waiter {
+                waiter.wake();
+            }
+        }
+    }
+}
+
+/// Where a task leaves its output for its handle.
+struct Packet<T> {
+    content: Mutex<Content<T>>,
+    state: Arc<State>,
+}
+
+enum Content<T> {
+    Waiting(Option<Waker>),
+    Ended(Result<T, Payload>),
+    Cancelled,
+    Taken,
+}
+
+impl<T> Packet<T> {
+    /// Fills a packet that waits; leaves any other as it is.
+    fn fill(&self, content: Content<T>) {
+        let mut now = self.content.lock().expect("never poisoned");
+        let waker = match &mut *now {
+            Content::Waiting(waker) => {
+                let waker = waker.take();
+                *now = content;
+                waker
+            }
+            _ => None,
+        };
+        drop(now);
+        if let Some(waker) = waker {
+            // Somebody else's waker: its panic is not ours.
+            ignore_panic(|| waker.wake());
+        }
+    }
+}
+
+impl<T> Drop for Packet<T> {
+    fn drop(&mut self) {
+        let content = mem::replace(
+            self.content.get_mut().expect("never poisoned"),
+            Content::Taken,
+        );
+        match content {
+            Content::Ended(Err(payload)) => self.state.keep_first(payload),
+            Content::Ended(Ok(output)) => {
+                if let Err(payload) = contain(|| drop(output)) {
+                    self.state.keep_first(payload);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The future's half of a packet: says so if the future is dropped before its end.
+struct Report<T>(Arc<Packet<T>>);
+
+impl<T> Drop for Report<T> {
+    fn drop(&mut self) {
+        self.0.fill(Content::Cancelled);
+    }
+}
+
+/// A task of a [`Scope`]: a future of its output. Dropping it detaches the task.
+///
+/// # Panics
+///
+/// Awaiting it re-raises the task's panic, and panics if the executor was shut down
+/// before the task ended.
+pub struct ScopedTask<'scope, T> {
+    packet: Arc<Packet<T>>,
+    scope: PhantomData<&'scope ()>,
+}
+
+impl<T> Future for ScopedTask<'_, T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let waker = cx.waker().clone();
+        let mut content = self.packet.content.lock().expect("never poisoned");
+        let taken = match &mut *content {
+            Content::Waiting(old) => {
+                let old = old.replace(waker);
+                drop(content);
+                drop(old);
+                return Poll::Pending;
+            }
+            ended => mem::replace(ended, Content::Taken),
+        };
+        drop(content);
+        match taken {
+            Content::Ended(Ok(output)) => Poll::Ready(output),
+            Content::Ended(Err(payload)) => resume_unwind(payload),
+            Content::Cancelled => panic!("the task was cancelled: its executor was shut down"),
+            _ => panic!("a scoped task was polled after its end"),
+        }
+    }
+}
+
+impl<T> fmt::Debug for ScopedTask<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedTask").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pending = self.state.pending.load(Ordering::Relaxed);
+        f.debug_struct("Scope")
+            .field("pending", &pending)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,247 @@
+//! What the workers, the handles and the tasks of one executor share.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ws_core::Unpark;
+use ws_core::sync::CachePadded;
+use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use ws_core::{ring, slot};
+
+use crate::clock::Instant;
+use crate::driver::DriverSeat;
+use crate::injector::Injector;
+use crate::pinned::PinnedQueue;
+use crate::sleep::{Sleep, Sleeper};
+use crate::task::home::Population;
+use crate::task::job::{Job, drop_refused};
+use crate::task::registry::Registry;
+use crate::worker::counters::Counters;
+use crate::worker::current;
+
+/// The state of one executor.
+pub(crate) struct Shared {
+    pub(crate) injector: Injector<Job>,
+    pub(crate) sleep: Sleep,
+    pub(crate) population: Population,
+    pub(crate) registry: Registry,
+    /// What others may do with each worker.
+    pub(crate) remotes: Box<[Remote]>,
+    pub(crate) driver: Option<DriverSeat>,
+    pub(crate) settings: Settings,
+    started: Instant,
+    /// Set once, never cleared.
+    closed: AtomicBool,
+    /// Set once, never cleared: close when there is nothing left to run.
+    draining: AtomicBool,
+    /// How many workers wait inside a poll, in a nested `block_on`.
+    waiting_inside: AtomicUsize,
+    /// How many workers have not ended.
+    running: AtomicUsize,
+}
+
+/// What the builder was told, as far as workers need it.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) lifo_slot: bool,
+    /// Whether workers can park with a timeout: hosted ones cannot.
+    pub(crate) sentinel: bool,
+    pub(crate) budget: u32,
+    pub(crate) seed: u64,
+}
+
+/// A worker, as others see it.
+pub(crate) struct Remote {
+    pub(crate) ring: ring::Stealer<Job>,
+    pub(crate) slot: slot::Stealer<Job>,
+    pub(crate) pinned: PinnedQueue,
+    pub(crate) unparker: Arc<dyn Unpark>,
+    pub(crate) counters: CachePadded<Counters>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        remotes: Box<[Remote]>,
+        driver: Option<DriverSeat>,
+        settings: Settings,
+    ) -> Arc<Self> {
+        let workers = remotes.len();
+        let shared = Arc::new(Self {
+            injector: Injector::new(workers),
+            sleep: Sleep::new(workers),
+            population: Population::new(workers),
+            registry: Registry::new(workers),
+            remotes,
+            driver,
+            settings,
+            started: Instant::now(),
+            closed: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
+            waiting_inside: AtomicUsize::new(0),
+            running: AtomicUsize::new(workers),
+        });
+        // The reference that all tasks have together; see `release`.
+        std::mem::forget(Arc::clone(&shared));
+        shared
+    }
+
+    /// Gives the tasks' reference back.
+    ///
+    /// # Safety
+    ///
+    /// To be called once, when there is no task and there will be none.
+    pub(crate) unsafe fn release(this: NonNull<Self>) {
+        // SAFETY: `new` has forgotten one reference, and this is the one.
+        drop(unsafe { Arc::from_raw(this.as_ptr()) });
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.remotes.len()
+    }
+
+    /// How long ago the executor was started.
+    pub(crate) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Queues a job from outside. If the executor is closed, its task is
+    /// cancelled, here and now.
+    pub(crate) fn inject(&self, job: Job) {
+        match self.injector.push(job) {
+            Ok(()) => self.notify_one(),
+            Err(refused) => drop_refused([refused]),
+        }
+    }
+
+    /// Queues jobs under one lock, and notifies as many workers as can help.
+    pub(crate) fn inject_batch(&self, jobs: Vec<Job>) {
+        let count = jobs.len();
+        match self.injector.push_batch(jobs) {
+            Ok(()) => self.notify_many(count),
+            Err(refused) => drop_refused(refused),
+        }
+    }
+
+    /// Notifies a worker of new work, if that is needed.
+    #[inline]
+    pub(crate) fn notify_one(&self) {
+        if let Some(sleeper) = self.sleep.after_push() {
+            self.unpark(sleeper);
+        }
+    }
+
+    /// Notifies as many workers as there is new work for.
+    pub(crate) fn notify_many(&self, count: usize) {
+        self.sleep
+            .after_batch(count, |sleeper| self.unpark(sleeper));
+    }
+
+    /// Notifies a worker of work that is left, or of a sentinel that is missing.
+    pub(crate) fn notify_of_rest(&self) {
+        if self.has_work() || self.sleep.sentinel.is_wanted() {
+            if let Some(sleeper) = self.sleep.take_sleeper() {
+                self.unpark(sleeper);
+            }
+        }
+    }
+
+    /// Makes sure that someone watches the slots and the driver, if someone can.
+    #[inline]
+    pub(crate) fn want_sentinel(&self) {
+        if let Some(sleeper) = self.sleep.want_sentinel() {
+            self.unpark(sleeper);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn unpark(&self, sleeper: Sleeper) {
+        let Sleeper(worker) = sleeper;
+        current::with(self, |me| {
+            if let Some(me) = me {
+                me.counters().notifications.add(1);
+            }
+        });
+        match &self.driver {
+            Some(seat) if self.sleep.is_in_driver(worker) => seat.driver().wake(),
+            _ => self.remotes[worker].unparker.unpark(),
+        }
+    }
+
+    /// Whether any queue but the slots holds a job.
+    pub(crate) fn has_work(&self) -> bool {
+        // The injector first: jobs move from there to the rings.
+        !self.injector.is_empty() || self.remotes.iter().any(|remote| !remote.ring.is_empty())
+    }
+
+    /// Whether a slot holds a job, or the driver is left alone.
+    pub(crate) fn has_something_to_watch(&self) -> bool {
+        self.settings.sentinel
+            && (self.remotes.iter().any(|remote| !remote.slot.is_empty())
+                || self.driver.as_ref().is_some_and(DriverSeat::wants_watching))
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        // ORDERING: relaxed; what closing changes is behind locks.
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Refuses all further jobs and cancels every task.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        drop_refused(self.injector.close());
+        self.unpark_all();
+        // Woken tasks are refused by the injector, or dropped by their worker.
+        self.registry.close_all();
+    }
+
+    /// Lets all workers look at the flags: each gets a token, which publishes them.
+    fn unpark_all(&self) {
+        for remote in &self.remotes {
+            remote.unparker.unpark();
+        }
+        if let Some(seat) = &self.driver {
+            seat.driver().wake();
+        }
+    }
+
+    /// Asks for a close as soon as there is nothing left to run.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        self.unpark_all();
+    }
+
+    /// Whether the executor is draining, and all workers are parked with nothing to
+    /// do. To be asked by a worker that is parked.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+            && self.waiting_inside.load(Ordering::Relaxed) == 0
+            && self.sleep.parked() == self.workers()
+            && !self.has_work()
+    }
+
+    /// Notes that a worker waits inside a poll, until the guard is dropped.
+    pub(crate) fn wait_inside(&self) -> impl Drop + '_ {
+        struct Waiting<'a>(&'a AtomicUsize);
+
+        impl Drop for Waiting<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+
+        self.waiting_inside.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.waiting_inside)
+    }
+
+    /// A worker has ended, with empty queues.
+    pub(crate) fn worker_ended(&self) {
+        // ORDERING: acquire and release; the counters of the workers that ended
+        // before this one are read below.
+        if self.running.fetch_sub(1, Ordering::AcqRel) == 1 && self.population.unite() {
+            // SAFETY: no worker is left, and no task.
+            unsafe { Self::release(NonNull::from(self)) };
+        }
+    }
+}

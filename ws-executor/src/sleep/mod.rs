@@ -1,0 +1,292 @@
+//! Who sleeps, who searches, and whom a push must notify.
+//!
+//! # The problem
+//!
+//! A worker that finds nothing to do parks. A thread that pushes a task notifies a
+//! parked worker, but only if none is searching already: a notification is a
+//! system call. Between the last look at the queues and the parking, and between
+//! the push and the look for someone to notify, there are races; if both sides
+//! lose, a task waits for ever. There is no timeout that would hide it.
+//!
+//! # States of a worker
+//!
+//! ```text
+//!            finds work                       finds nothing
+//!   running ◄────────── searching ─────────────────────────► parked
+//!      │                    ▲ ▲                                 │
+//!      └────────────────────┘ └─────────────────────────────────┘
+//!        out of local work      notified: counted as searching
+//!        (if few search)        before it wakes
+//! ```
+//!
+//! Shared are the number of searching workers, the *wake table* with a bit for
+//! each parked worker (`table.rs`), and for each worker whether it was notified.
+//!
+//! # The protocol
+//!
+//! A pusher ([`Sleep::after_push`]):
+//! 1. (P1) has published the task in a queue;
+//! 2. (P2) fences, lightly;
+//! 3. (P3) if a worker is searching, stops: that one is responsible;
+//! 4. (P4) takes a worker out of the wake table; if there is none, stops;
+//! 5. (P5) counts that worker as searching, marks it notified, unparks it.
+//!
+//! A worker that found nothing ([`Sleep::start_parking`]):
+//! 1. (W1) enters the wake table;
+//! 2. (W2) stops searching, if it was: lowers the count;
+//! 3. (W3) fences, heavily;
+//! 4. (W4) looks at every queue once more. If one has a task, it takes itself out
+//!    of the table and searches ([`Sleep::cancel_parking`]); if it is not there
+//!    any more, a pusher has it at P5 already, and the worker waits for that
+//!    notification as if it had seen nothing;
+//! 5. (W5) parks until it is marked notified ([`Sleep::wake_up`]), however often
+//!    the parker returns.
+//!
+//! A searcher that finds a task ([`Sleep::found_work`]):
+//! 1. (S1) lowers the count; if others are searching still, that is all;
+//! 2. (S2) fences; if the wake table is empty, that is all; fences heavily;
+//! 3. (S3) if any queue has a task, acts as a pusher at P4.
+//!
+//! The fences are the pair of [`asymmetric`]: as if all were `fence(SeqCst)`, only
+//! that pushing, which is frequent, is cheap, and parking, which is a system call
+//! anyway, is not.
+//!
+//! # Why no task is forgotten
+//!
+//! Let a task be pushed, and look at its pusher.
+//!
+//! - It went through P5. The notified worker searches, and a search looks at every
+//!   queue.
+//! - It stopped at P4: the table was empty. Take any worker. If it was not at W1
+//!   yet, its fence W3 comes after this P2, or else P4 would have seen the bit; so
+//!   W4 sees the task. If it was taken by someone before, that one notifies it, and
+//!   it searches.
+//! - It stopped at P3: a worker was searching. That worker lowers the count later,
+//!   at W2 or S1. The last one to do so is followed by a heavy fence, and P2 comes
+//!   before that, or else P3 would have seen the lower count. So W4 or S3 sees the
+//!   task: the worker searches itself, or notifies another. If S2 ends early because
+//!   no one is parked, the fence there comes before the W3 of everyone who parks
+//!   later, and these see the task at W4.
+//!
+//! The count is never too low, which would hide nothing, but wake too many; and never
+//! too high, which would hide a push: a worker that was counted by a pusher lowers
+//! the count only after it was marked notified, which is after it was counted.
+//!
+//! # The LIFO slot
+//!
+//! The slots take no part in this; see [`sentinel`].
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `sleep.fence` | light fence at P2, fence at S2 | heavy fence at W3, S2 | the task, the count, the table; both ways |
+//! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
+//! | `sleep.notified` | P5 | W5 | that the count was raised |
+
+pub(crate) mod sentinel;
+mod table;
+
+use ws_core::chaos;
+use ws_core::sync::CachePadded;
+use ws_core::sync::asymmetric;
+use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+
+use self::sentinel::Sentinel;
+use self::table::WakeTable;
+
+/// No worker has this number.
+const NO_ONE: usize = usize::MAX;
+
+/// The shared side of the protocol; see the module docs for the names of the steps.
+pub struct Sleep {
+    /// How many workers search, or were notified and are about to.
+    searching: CachePadded<AtomicUsize>,
+    table: WakeTable,
+    /// Set by whoever took the worker out of the table, cleared by the worker.
+    notified: Box<[CachePadded<AtomicBool>]>,
+    /// The worker that sleeps in the driver, and is notified only if no other can be.
+    in_driver: AtomicUsize,
+    /// How many workers may start to search of their own accord.
+    limit: usize,
+    pub(crate) sentinel: Sentinel,
+}
+
+/// A worker that counts as searching.
+///
+/// It is left by [`Sleep::found_work`] or [`Sleep::start_parking`], nothing else.
+#[must_use = "a searcher that is forgotten keeps all others asleep"]
+#[derive(Debug)]
+pub struct Searching(());
+
+/// A worker that is in the wake table, or was taken out and is to be notified.
+#[must_use = "the last look at the queues is still to come"]
+#[derive(Debug)]
+pub struct Parking {
+    worker: usize,
+}
+
+/// A parked worker that a pusher took out of the wake table.
+#[must_use = "a worker that is not unparked sleeps for ever"]
+#[derive(Debug)]
+pub struct Sleeper(pub usize);
+
+impl Sleep {
+    /// A protocol for `workers` workers, all of them running.
+    pub fn new(workers: usize) -> Self {
+        let unset = |_| CachePadded::new(AtomicBool::new(false));
+        Self {
+            searching: CachePadded::new(AtomicUsize::new(0)),
+            table: WakeTable::new(workers),
+            notified: (0..workers).map(unset).collect(),
+            in_driver: AtomicUsize::new(NO_ONE),
+            // Half of them, rounded up: more get into each other's way.
+            limit: workers.div_ceil(2),
+            sentinel: Sentinel::new(),
+        }
+    }
+
+    /// Steps P2 to P5, but for the unparking: whom a push has to notify.
+    #[inline]
+    pub fn after_push(&self) -> Option<Sleeper> {
+        chaos::point("sleep.push.published");
+        // ORDERING(sleep.fence): P2; without it a task and a parked worker may
+        // miss each other.
+        asymmetric::light();
+        if self.searching.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        self.take_sleeper()
+    }
+
+    /// As [`after_push`](Self::after_push), for `count` tasks at once: as many
+    /// workers are notified as there are tasks, less those that search already.
+    pub fn after_batch(&self, count: usize, mut notify: impl FnMut(Sleeper)) {
+        // ORDERING(sleep.fence): P2.
+        asymmetric::light();
+        let searching = self.searching.load(Ordering::Relaxed);
+        for _ in searching..count {
+            match self.take_sleeper() {
+                Some(sleeper) => notify(sleeper),
+                None => return,
+            }
+        }
+    }
+
+    /// Steps P4 and P5.
+    #[inline]
+    pub fn take_sleeper(&self) -> Option<Sleeper> {
+        if self.table.is_empty() {
+            return None;
+        }
+        let worker = self
+            .table
+            .take_any(self.in_driver.load(Ordering::Relaxed))?;
+        Some(self.count_in(worker))
+    }
+
+    /// Steps P4 and P5 for one certain worker: after a push that only it can see.
+    pub fn take_this(&self, worker: usize) -> Option<Sleeper> {
+        // ORDERING(sleep.fence): P2.
+        asymmetric::light();
+        self.table.take(worker).then(|| self.count_in(worker))
+    }
+
+    fn count_in(&self, worker: usize) -> Sleeper {
+        chaos::point("sleep.push.took");
+        self.searching.fetch_add(1, Ordering::Relaxed);
+        chaos::point("sleep.push.counted");
+        // ORDERING(sleep.notified): release side; the worker lowers the count only
+        // after it was raised.
+        self.notified[worker].store(true, Ordering::Release);
+        Sleeper(worker)
+    }
+
+    /// Starts to search, unless enough workers do.
+    pub fn start_searching(&self) -> Option<Searching> {
+        if self.searching.load(Ordering::Relaxed) >= self.limit {
+            return None;
+        }
+        self.searching.fetch_add(1, Ordering::Relaxed);
+        Some(Searching(()))
+    }
+
+    /// Steps S1 and S2: stops searching, with a task in hand. Returns whether the
+    /// caller has to look for more work, and for someone to do it (S3).
+    #[must_use = "the last searcher is responsible for what is left"]
+    pub fn found_work(&self, searching: Searching) -> bool {
+        let Searching(()) = searching;
+        if self.searching.fetch_sub(1, Ordering::Relaxed) != 1 {
+            return false;
+        }
+        chaos::point("sleep.found.last");
+        // ORDERING(sleep.fence): S2; whoever parks after this look at the table
+        // looks at the queues after our fence.
+        fence(Ordering::SeqCst);
+        if self.table.is_empty() {
+            return false;
+        }
+        // ORDERING(sleep.fence): S2, against the light fences of pushers.
+        asymmetric::heavy();
+        true
+    }
+
+    /// Steps W1 to W3: publishes that `worker` is about to park.
+    pub fn start_parking(&self, worker: usize, searching: Option<Searching>) -> Parking {
+        self.table.enter(worker);
+        chaos::point("sleep.park.published");
+        if let Some(Searching(())) = searching {
+            self.searching.fetch_sub(1, Ordering::Relaxed);
+        }
+        // ORDERING(sleep.fence): W3.
+        asymmetric::heavy();
+        chaos::point("sleep.park.fenced");
+        Parking { worker }
+    }
+
+    /// The end of step W4: there is work after all. If a pusher was faster, its
+    /// notification is on the way.
+    pub fn cancel_parking(&self, parking: Parking) -> Result<Searching, Parking> {
+        if !self.table.take(parking.worker) {
+            return Err(parking);
+        }
+        self.searching.fetch_add(1, Ordering::Relaxed);
+        Ok(Searching(()))
+    }
+
+    /// Step W5, after each return of the parker: whether it was for us.
+    pub fn wake_up(&self, parking: Parking) -> Result<Searching, Parking> {
+        let notified = &self.notified[parking.worker];
+        // ORDERING(sleep.notified): acquire side.
+        if notified.load(Ordering::Relaxed) && notified.swap(false, Ordering::Acquire) {
+            Ok(Searching(()))
+        } else {
+            Err(parking)
+        }
+    }
+
+    /// Says that `worker` is going to sleep in the driver; before W1.
+    pub(crate) fn enter_driver(&self, worker: usize) {
+        self.in_driver.store(worker, Ordering::Relaxed);
+    }
+
+    /// Says that no one sleeps in the driver.
+    pub(crate) fn leave_driver(&self) {
+        self.in_driver.store(NO_ONE, Ordering::Relaxed);
+    }
+
+    /// Whether `worker`, which the caller has taken, sleeps in the driver.
+    pub(crate) fn is_in_driver(&self, worker: usize) -> bool {
+        self.in_driver.load(Ordering::Relaxed) == worker
+    }
+
+    /// How many workers are parked, at some moment.
+    pub fn parked(&self) -> usize {
+        self.table.count()
+    }
+
+    /// Whether any worker is parked, at some moment.
+    pub(crate) fn someone_parked(&self) -> bool {
+        !self.table.is_empty()
+    }
+}

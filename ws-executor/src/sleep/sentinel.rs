@@ -1,0 +1,137 @@
+//! The sentinel: a parked worker that looks up now and then.
+//!
+//! # The problem
+//!
+//! The task in a worker's LIFO slot is about to be run by that worker, so nobody is
+//! notified of it: a wake-up for each such push is what made another runtime give
+//! up stealable slots. But the poll that pushed it may block, or compute for a
+//! second, while other workers sleep. The same holds for a driver whose worker has
+//! left it for a poll that does not end: nobody sees what the reactor has to say.
+//!
+//! # The idea
+//!
+//! One parked worker has a duty: it parks with a timeout of one
+//! [`PERIOD`](crate::tuning::PERIOD), and each time looks whether a slot's task, or
+//! the driver, was left alone during a whole period; then it takes it. When there
+//! was nothing of the kind to watch for a period, it gives the duty up and sleeps
+//! without a timeout. So a burst of activity costs one notification, and silence
+//! costs nothing.
+//!
+//! ```text
+//!            a push into a slot, someone is parked       a parked worker takes it
+//!   nobody ──────────────────────────────────► wanted ────────────────────► held
+//!      ▲  │       a parking worker sees a full slot       ▲                   │ │
+//!      │  └───────────────────────────────────────────────┼──────────► held   │ │
+//!      │                                                  └───────────────────┘ │
+//!      │                                  the sentinel is notified of work      │
+//!      └────────────────────────────────────────────────────────────────────────┘
+//!                                 quiet for a period
+//! ```
+//!
+//! # Why no task is forgotten
+//!
+//! Whoever pushes into a slot fences (lightly) and looks at the duty, and then at
+//! the wake table; a worker that parks enters the wake table, fences (heavily) and
+//! looks at the slots and the duty.
+//!
+//! - The pusher saw *held*: the sentinel gives up by storing *nobody*, fencing
+//!   heavily, and looking at the slots; so it sees the task, and goes on.
+//! - It saw *wanted*: whoever stored that has notified a worker since, or there was
+//!   none parked. The notified worker becomes the sentinel when it parks, or hands
+//!   the notification on when it finds work instead
+//!   ([`Sentinel::is_wanted`] is part of step S3).
+//! - It saw *nobody* and an empty table: a worker that parks later sees the task.
+//! - It saw *nobody* and someone in the table: it stores *wanted* and notifies one.
+
+use ws_core::sync::CachePadded;
+use ws_core::sync::asymmetric;
+use ws_core::sync::atomic::{AtomicU8, Ordering};
+
+use super::{Sleep, Sleeper};
+
+const NOBODY: u8 = 0;
+const WANTED: u8 = 1;
+const HELD: u8 = 2;
+
+/// Who has the duty.
+pub(crate) struct Sentinel {
+    duty: CachePadded<AtomicU8>,
+}
+
+/// The duty, held by the calling worker.
+#[must_use = "the duty must be handed on or given up"]
+#[derive(Debug)]
+pub struct Duty(());
+
+impl Sentinel {
+    pub(super) fn new() -> Self {
+        Self {
+            duty: CachePadded::new(AtomicU8::new(NOBODY)),
+        }
+    }
+
+    /// Whether a sentinel is needed that no one is yet.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.duty.load(Ordering::Relaxed) == WANTED
+    }
+}
+
+impl Sleep {
+    /// After a push into a LIFO slot, or after the driver was left: whom to notify,
+    /// so that there is a sentinel.
+    #[inline]
+    pub fn want_sentinel(&self) -> Option<Sleeper> {
+        // ORDERING(sleep.fence): pairs with the heavy fences of a worker that parks,
+        // and of a sentinel that gives up.
+        asymmetric::light();
+        if self.sentinel.duty.load(Ordering::Relaxed) != NOBODY || !self.someone_parked() {
+            return None;
+        }
+        self.call_sentinel()
+    }
+
+    #[cold]
+    fn call_sentinel(&self) -> Option<Sleeper> {
+        let duty = &self.sentinel.duty;
+        let order = (Ordering::Relaxed, Ordering::Relaxed);
+        if duty
+            .compare_exchange(NOBODY, WANTED, order.0, order.1)
+            .is_err()
+        {
+            return None;
+        }
+        // ORDERING(sleep.fence): a worker that parks sees the wish, or we see it.
+        asymmetric::light();
+        self.take_sleeper()
+    }
+
+    /// For a worker that parks, after W3: takes the duty if it is wanted, or if
+    /// there is something to watch and no one does.
+    pub fn take_duty(&self, something_to_watch: bool) -> Option<Duty> {
+        let duty = &self.sentinel.duty;
+        let wanted = |now: u8| match now {
+            WANTED => Some(HELD),
+            NOBODY if something_to_watch => Some(HELD),
+            _ => None,
+        };
+        duty.fetch_update(Ordering::Relaxed, Ordering::Relaxed, wanted)
+            .is_ok()
+            .then_some(Duty(()))
+    }
+
+    /// The sentinel is notified: someone else should watch, if someone can.
+    pub fn hand_on(&self, duty: Duty) {
+        let Duty(()) = duty;
+        self.sentinel.duty.store(WANTED, Ordering::Relaxed);
+    }
+
+    /// There was nothing to watch for a period. The caller looks once more, and
+    /// takes the duty again if that was premature.
+    pub fn give_up(&self, duty: Duty) {
+        let Duty(()) = duty;
+        self.sentinel.duty.store(NOBODY, Ordering::Relaxed);
+        // ORDERING(sleep.fence): a pusher that saw the duty held is seen by the
+        // look that follows.
+        asymmetric::heavy();
+    }
+}

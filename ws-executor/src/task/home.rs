@@ -1,0 +1,156 @@
+//! What a task knows of its executor, and how long that has to live.
+//!
+//! A task can outlive its executor: a waker of it may be anywhere. Its schedule
+//! function needs the executor's state all the same, if only to learn that it is
+//! closed. A reference count would do, but one that every spawn on every worker
+//! raises and lowers is a cache line that all workers fight for.
+//!
+//! So the count is split, as in the "percpu refcount" of the Linux kernel: each
+//! worker has a counter that it alone writes, threads outside share one more. A
+//! single counter may well be negative, as tasks move; only the sum counts, and no
+//! one needs the sum before all workers are gone. Then their counters stand still
+//! and are added to the shared one, which from there on is an ordinary reference
+//! count: at zero, the tasks' reference to the state is dropped.
+//!
+//! To keep the shared counter from being zero earlier it starts with a large
+//! [`BIAS`], which the adding takes away.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `population.end` | every decrement, `unite` | the decrement to zero | all uses of the state before its end |
+
+use std::ptr::NonNull;
+
+use ws_core::sync::CachePadded;
+use ws_core::sync::atomic::{AtomicI64, Ordering};
+
+use crate::shared::Shared;
+use crate::worker::current;
+
+/// More tasks than can exist.
+const BIAS: i64 = 1 << 62;
+
+/// The number of live tasks, split.
+pub struct Population {
+    outside: CachePadded<AtomicI64>,
+    /// One for each worker, written by it alone.
+    inside: Box<[CachePadded<AtomicI64>]>,
+}
+
+impl Population {
+    /// No tasks, and `workers` workers that will all end some day.
+    pub fn new(workers: usize) -> Self {
+        let zero = |_| CachePadded::new(AtomicI64::new(0));
+        Self {
+            outside: CachePadded::new(AtomicI64::new(BIAS)),
+            inside: (0..workers).map(zero).collect(),
+        }
+    }
+
+    /// About how many tasks there are.
+    pub fn live(&self) -> usize {
+        let outside = self.outside.load(Ordering::Relaxed);
+        // Once the workers are gone their counters are in the shared one.
+        let total = if outside < BIAS / 2 {
+            outside
+        } else {
+            outside - BIAS + self.inside()
+        };
+        usize::try_from(total).unwrap_or(0)
+    }
+
+    fn inside(&self) -> i64 {
+        let load = |count: &CachePadded<AtomicI64>| count.load(Ordering::Relaxed);
+        self.inside.iter().map(load).sum()
+    }
+
+    /// Counts one more task, or one less, on the calling worker.
+    #[inline]
+    pub fn change_inside(&self, worker: usize, change: i64) {
+        let count = &self.inside[worker];
+        // One writer: no read-modify-write is needed.
+        count.store(count.load(Ordering::Relaxed) + change, Ordering::Relaxed);
+    }
+
+    /// Counts one more task from outside; refuses when the count has ended.
+    pub fn join_outside(&self) -> bool {
+        let more = |count: i64| (count > 0).then_some(count + 1);
+        self.outside
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .is_ok()
+    }
+
+    /// Counts one task less from outside; says whether it was the last of all.
+    #[must_use = "the last one releases the state"]
+    pub fn leave_outside(&self) -> bool {
+        // ORDERING(population.end): as for `Arc`; what each task did with the
+        // state comes before its end.
+        self.outside.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Ends the split, when all workers are gone; says whether no task is left.
+    ///
+    /// The caller has synchronised with the end of every worker.
+    #[must_use = "the last one releases the state"]
+    pub fn unite(&self) -> bool {
+        let rest = self.inside() - BIAS;
+        // ORDERING(population.end): both sides.
+        self.outside.fetch_add(rest, Ordering::AcqRel) + rest == 0
+    }
+}
+
+/// A task's share in the state of its executor: the metadata of every task.
+///
+/// Tasks that never run, and those of a [`LocalExecutor`](crate::LocalExecutor) or
+/// of the blocking pool, have no home.
+pub(crate) struct Home(Option<NonNull<Shared>>);
+
+// SAFETY: it is a counted reference to `Shared`, which is `Send` and `Sync`.
+unsafe impl Send for Home {}
+// SAFETY: as above.
+unsafe impl Sync for Home {}
+
+impl Home {
+    /// The home of a task that no worker will ever see.
+    pub(crate) const NOWHERE: Self = Self(None);
+
+    /// A share for one more task; none if the executor has ended.
+    #[inline]
+    pub(crate) fn new(shared: &Shared) -> Option<Self> {
+        let joined = current::with(shared, |worker| match worker {
+            Some(worker) => {
+                shared.population.change_inside(worker.index(), 1);
+                true
+            }
+            None => shared.population.join_outside(),
+        });
+        joined.then(|| Self(Some(NonNull::from(shared))))
+    }
+
+    pub(crate) fn shared(&self) -> Option<&Shared> {
+        // SAFETY: the state lives until the last home is dropped.
+        self.0.map(|shared| unsafe { shared.as_ref() })
+    }
+}
+
+impl Drop for Home {
+    #[inline]
+    fn drop(&mut self) {
+        let (Some(shared), Some(pointer)) = (self.shared(), self.0) else {
+            return;
+        };
+        let last = current::with(shared, |worker| match worker {
+            Some(worker) => {
+                shared.population.change_inside(worker.index(), -1);
+                false
+            }
+            None => shared.population.leave_outside(),
+        });
+        if last {
+            // SAFETY: this was the last task, and it says so once.
+            unsafe { Shared::release(pointer) };
+        }
+    }
+}

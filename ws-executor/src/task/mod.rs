@@ -1,0 +1,97 @@
+//! Tasks: futures that were spawned, and the handles to them.
+//!
+//! A task is one allocation of async-task's: state, awaiter, [`Home`], and either
+//! the future or its outcome. What this module adds:
+//!
+//! - the future is contained (`contain.rs`): its panics, also those in its drop, end
+//!   in the outcome, which [`Task`] re-raises;
+//! - the metadata is a [`Home`] (`home.rs`), so that the schedule function needs to
+//!   capture nothing: one that does costs reference counting at every wake;
+//! - a task that waits is seated (`registry.rs`), so that a shutdown finds it.
+
+pub(crate) mod contain;
+pub(crate) mod future;
+pub(crate) mod handle;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub(crate) mod home;
+pub(crate) mod job;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub(crate) mod registry;
+
+use async_task::{Builder, Runnable, ScheduleInfo, WithInfo};
+
+use self::future::TaskFuture;
+use self::home::Home;
+use self::job::Job;
+use crate::shared::Shared;
+use crate::worker::current;
+
+pub use self::handle::{FallibleTask, Task};
+
+/// Makes a task of `future` that is at home in `shared`, and its first job; no job
+/// if the executor is closed, and then the task is cancelled.
+///
+/// # Safety
+///
+/// What `future` borrows outlives it: the caller makes sure that the future is
+/// dropped before. If it is not `Send`, it is polled and dropped on one thread.
+pub(crate) unsafe fn new_task<F: Future>(
+    shared: &Shared,
+    future: F,
+) -> (Option<Job>, Task<F::Output>) {
+    let home = if shared.is_closed() {
+        None
+    } else {
+        Home::new(shared)
+    };
+    let Some(home) = home else {
+        return (None, cancelled(future));
+    };
+    // `schedule` is a function item: it has no size.
+    let schedule = WithInfo(schedule);
+    let builder = Builder::new().metadata(home);
+    // SAFETY: the caller vouches for what the future borrows and for its thread;
+    // `schedule` is `Send`, `Sync` and borrows nothing; the home is in the same
+    // allocation as the future and outlives it.
+    let (runnable, task) =
+        unsafe { builder.spawn_unchecked(|home| TaskFuture::new(home, future), schedule) };
+    (Some(Job::new(runnable)), Task::new(task))
+}
+
+/// A task that was cancelled before it ran.
+pub(crate) fn cancelled<F: Future>(future: F) -> Task<F::Output> {
+    // The future is dropped here, on the caller's thread.
+    let future = contain::Contained::new(future);
+    drop(future);
+    let never =
+        async { contain::Contained::new(Err::<F::Output, _>(Box::new(()) as contain::Payload)) };
+    let builder = Builder::new().metadata(Home::NOWHERE);
+    // SAFETY: `never` is dropped below, on this thread, unpolled, and borrows nothing
+    // then; no waker of it is ever made, so it is not scheduled.
+    let (runnable, task) = unsafe { builder.spawn_unchecked(|_| never, |_| {}) };
+    drop(runnable);
+    Task::new(task)
+}
+
+/// What becomes of a task that was woken: to the worker of this thread, if it is
+/// one of the same executor, otherwise to the injector.
+fn schedule(runnable: Runnable<Home>, info: ScheduleInfo) {
+    let job = Job::new(runnable);
+    let Some(shared) = job.home().shared() else {
+        return;
+    };
+    let shared: *const Shared = shared;
+    current::with_raw(shared, |worker| match worker {
+        Some(worker) if info.woken_while_running => worker.yielded(job),
+        Some(worker) => worker.woken(job),
+        None => {
+            // Once it is published, the task may run, end, and take with it the last
+            // share in the executor's state, which is needed until it is notified.
+            // This reference to the task keeps it.
+            let keep = job.waker();
+            // SAFETY: `keep` keeps the task, its home, and thereby the state alive.
+            unsafe { &*shared }.inject(job);
+            drop(keep);
+        }
+    });
+}

@@ -1,0 +1,225 @@
+//! The threads of an executor: how they start, and how one waits for their end.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ws_core::sync::{Condvar, Mutex, MutexGuard, thread};
+
+use crate::clock::Instant;
+use crate::shared::Shared;
+use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::worker::hosted::{HostedWorker, WakerSlot};
+use crate::worker::{Forever, Queues, Worker, current};
+
+/// A hook that gets the worker's number.
+pub(crate) type Hook = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// Runs a worker that is a future.
+pub(crate) type Host = Arc<dyn Fn(HostedWorker) + Send + Sync>;
+
+/// What a thread is told.
+#[derive(Clone, Default)]
+pub(crate) struct Orders {
+    pub(crate) on_start: Option<Hook>,
+    pub(crate) on_stop: Option<Hook>,
+    pub(crate) host: Option<Host>,
+    pub(crate) stack_size: Option<usize>,
+}
+
+/// Threads that have been started.
+pub(crate) struct Threads {
+    handles: Vec<thread::JoinHandle<()>>,
+    progress: Arc<Progress>,
+}
+
+impl Threads {
+    pub(crate) fn new() -> Self {
+        Self {
+            handles: Vec::new(),
+            progress: Arc::default(),
+        }
+    }
+
+    /// Starts the thread of one worker.
+    pub(crate) fn start(
+        &mut self,
+        name: String,
+        orders: Orders,
+        member: Member,
+    ) -> Result<(), (Member, io::Error)> {
+        // The member stays reachable if no thread can be had, so that it can be ended.
+        let parcel = Arc::new(Mutex::new(Some(member)));
+        let mut builder = thread::Builder::new().name(name);
+        if let Some(size) = orders.stack_size {
+            builder = builder.stack_size(size);
+        }
+        let life = {
+            let (parcel, progress) = (Arc::clone(&parcel), Arc::clone(&self.progress));
+            move || {
+                let member = parcel.lock().expect("never poisoned").take();
+                if let Some(member) = member {
+                    member.live(&orders, &progress);
+                }
+            }
+        };
+        match builder.spawn(life) {
+            Ok(handle) => {
+                self.handles.push(handle);
+                Ok(())
+            }
+            Err(error) => {
+                let member = parcel.lock().expect("never poisoned").take();
+                Err((member.expect("no thread took it"), error))
+            }
+        }
+    }
+
+    /// Waits until all threads have run their start hooks; an error is a panic there.
+    pub(crate) fn wait_for_start(&self) -> Result<(), Payload> {
+        let mut state = self.progress.lock();
+        while state.started < self.handles.len() {
+            state = self.progress.changed.wait(state).expect("never poisoned");
+        }
+        state.panic.take().map_or(Ok(()), Err)
+    }
+
+    /// Waits until all threads are done, or not much longer than `timeout`.
+    pub(crate) fn wait_timeout(&self, timeout: Duration) -> bool {
+        let begun = Instant::now();
+        let mut state = self.progress.lock();
+        while state.ended < self.handles.len() {
+            let Some(left) = timeout.checked_sub(begun.elapsed()) else {
+                return false;
+            };
+            let changed = &self.progress.changed;
+            (state, _) = changed.wait_timeout(state, left).expect("never poisoned");
+        }
+        true
+    }
+
+    /// Waits for all threads.
+    pub(crate) fn join(self) {
+        for handle in self.handles {
+            // A thread contains all panics of the user's.
+            if let Err(payload) = handle.join() {
+                drop_payload(payload);
+            }
+        }
+    }
+}
+
+/// How far the threads are.
+#[derive(Default)]
+struct Progress {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    started: usize,
+    ended: usize,
+    /// The first panic of a start hook.
+    panic: Option<Payload>,
+}
+
+impl Progress {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("never poisoned")
+    }
+
+    fn report_start(&self, result: Result<(), Payload>) {
+        let mut state = self.lock();
+        state.started += 1;
+        let mut second = None;
+        if let Err(payload) = result {
+            match &state.panic {
+                None => state.panic = Some(payload),
+                Some(_) => second = Some(payload),
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
+        second.into_iter().for_each(drop_payload);
+    }
+
+    fn report_end(&self) {
+        self.lock().ended += 1;
+        self.changed.notify_all();
+    }
+}
+
+/// A worker before its life.
+pub(crate) struct Member {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) index: usize,
+    pub(crate) queues: Queues,
+    /// Where a hosted worker's waker goes.
+    pub(crate) waker: Option<Arc<WakerSlot>>,
+}
+
+impl Member {
+    /// Ends a worker that never had a thread.
+    pub(crate) fn end_unborn(self) {
+        drop(self.queues);
+        self.shared.worker_ended();
+    }
+
+    /// The life of a worker's thread.
+    fn live(self, orders: &Orders, progress: &Progress) {
+        let index = self.index;
+        let started = contain(|| orders.on_start.iter().for_each(|hook| hook(index)));
+        let ok = started.is_ok();
+        progress.report_start(started);
+        if ok {
+            self.work(orders);
+        } else {
+            self.end_unborn();
+        }
+        ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(index)));
+        progress.report_end();
+    }
+
+    fn work(self, orders: &Orders) {
+        let shared = Arc::clone(&self.shared);
+        let mut member = Some(self);
+        let mut life = || {
+            if let Some(member) = member.take() {
+                match &orders.host {
+                    None => member.work_blocking(),
+                    Some(host) => member.work_hosted(host),
+                }
+            }
+        };
+        match &shared.driver {
+            None => life(),
+            Some(seat) => ignore_panic(|| seat.driver().enter(&mut life)),
+        }
+        // A driver that does not do its duty, or panics instead.
+        if let Some(member) = member {
+            member.work_blocking();
+        }
+    }
+
+    fn work_blocking(self) {
+        let shared = Arc::clone(&self.shared);
+        let worker = Worker::new(self.shared, self.index, self.queues);
+        {
+            let _entered = current::enter(&worker);
+            worker.run(&Forever);
+            worker.end();
+        }
+        drop(worker);
+        shared.worker_ended();
+    }
+
+    fn work_hosted(self, host: &Host) {
+        let waker = self
+            .waker
+            .expect("a hosted worker has a place for its waker");
+        let worker = Worker::new(self.shared, self.index, self.queues);
+        let hosted = HostedWorker::new(worker, waker);
+        ignore_panic(|| host(hosted));
+    }
+}

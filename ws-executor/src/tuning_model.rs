@@ -1,0 +1,12 @@
+//! The numbers of the scheduler, small, so that random schedules reach every edge.
+
+use std::time::Duration;
+
+pub(crate) const LIFO_CAP: u32 = 2;
+pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (2, 3);
+pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(200);
+pub(crate) const INJECTOR_BATCH: usize = 2;
+pub(crate) const SEARCH_ROUNDS: (u32, u32) = (1, 1);
+pub(crate) const PERIOD: Duration = Duration::from_micros(450);
+pub(crate) const MAX_NESTING: u32 = 2;
+pub(crate) const BLOCK_ON_SPINS: u32 = 1;

@@ -1,0 +1,77 @@
+//! The worker of the calling thread, if it is one.
+
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ws_core::sync::thread_local;
+
+use super::Worker;
+use crate::shared::Shared;
+
+thread_local! {
+    static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
+    /// The thread's number, plus one.
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Calls `code` with the calling thread's worker, if that is one of `shared`'s.
+///
+/// Two executors may meet on one thread, so a worker is not enough: it has to be the
+/// right executor's.
+#[inline]
+pub(crate) fn with<R>(shared: &Shared, code: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_raw(shared, code)
+}
+
+/// As [`with`], for a state that may be gone before `code` ends.
+#[inline]
+pub(crate) fn with_raw<R>(shared: *const Shared, code: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_any(|worker| code(worker.filter(|worker| ptr::eq(&**worker.shared(), shared))))
+}
+
+/// Calls `code` with the calling thread's worker, whosever it is.
+#[inline]
+pub(crate) fn with_any<R>(code: impl FnOnce(Option<&Worker>) -> R) -> R {
+    // A thread whose locals are gone is no worker any more.
+    let current = CURRENT.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: `enter` borrows the worker for as long as the pointer is set, and
+    // resets it on this thread; `code` runs within that time.
+    code(unsafe { current.as_ref() })
+}
+
+/// Makes `worker` the calling thread's worker, until the guard is dropped.
+pub(crate) fn enter(worker: &Worker) -> Entered<'_> {
+    Entered {
+        outer: CURRENT.with(|current| current.replace(worker)),
+        _worker: worker,
+    }
+}
+
+/// Ends the worker's time on this thread when it is dropped.
+pub(crate) struct Entered<'a> {
+    /// Whose thread it is otherwise: a hosted worker may run inside another.
+    outer: *const Worker,
+    _worker: &'a Worker,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.set(self.outer));
+    }
+}
+
+/// A small number for the calling thread, to spread threads over shards.
+pub(crate) fn thread_number() -> usize {
+    // A plain one: no protocol depends on it.
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    NUMBER
+        .try_with(|number| {
+            if number.get() == 0 {
+                number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+            }
+            number.get()
+        })
+        // A thread that is ending.
+        .unwrap_or(0)
+}

@@ -1,0 +1,193 @@
+//! A worker as a future, for reactors that want to be in charge.
+//!
+//! Some reactors are best driven by their own `block_on`: it polls its future, and
+//! sleeps in the reactor while that is pending. A hosted worker is such a future:
+//! where a worker would block, it returns `Pending`, and whoever notifies the worker
+//! wakes the future. It cannot wait for a period, so there is no sentinel; a push
+//! into a LIFO slot notifies like any other.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use ws_core::sync::Mutex;
+use ws_core::{Park, Unpark};
+
+use super::{Forever, Worker, current};
+use crate::sleep::{Parking, Searching};
+use crate::task::contain::ignore_panic;
+
+/// How many tasks are polled before the host has its turn. Not measured.
+const TICKS: u32 = 64;
+
+/// One worker of an executor, as a future; see [`Builder::host`].
+///
+/// It ends when the executor is shut down. Dropping it earlier leaves the executor
+/// with one worker less, whose tasks are dropped.
+///
+/// [`Builder::host`]: crate::Builder::host
+#[must_use = "a worker does nothing unless it is polled"]
+pub struct HostedWorker {
+    worker: Worker,
+    waker: Arc<WakerSlot>,
+    state: State,
+}
+
+/// Where the worker was when it returned `Pending`.
+enum State {
+    Running(Option<Searching>),
+    Parked(Parking),
+    Ended,
+}
+
+impl HostedWorker {
+    pub(crate) fn new(worker: Worker, waker: Arc<WakerSlot>) -> Self {
+        Self {
+            worker,
+            waker,
+            state: State::Running(None),
+        }
+    }
+
+    /// Runs tasks until there are none, or the host should have its turn.
+    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let worker = &self.worker;
+        let mut searching = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Ended => return Poll::Ready(()),
+            State::Running(searching) => searching,
+            State::Parked(parking) => match worker.unhosted_wake(parking) {
+                Ok(searching) => Some(searching),
+                Err(parking) => {
+                    self.state = State::Parked(parking);
+                    return Poll::Pending;
+                }
+            },
+        };
+        for _ in 0..TICKS {
+            if worker.should_stop(&Forever) {
+                if let Some(searching) = searching {
+                    worker.stop_searching(searching);
+                }
+                return Poll::Ready(());
+            }
+            match worker.next_job(&mut searching, &Forever) {
+                Some(job) => worker.run_job(job),
+                None => match worker.start_parking(searching, &Forever) {
+                    Ok(parking) => {
+                        self.state = State::Parked(parking);
+                        worker.counters().parks.add(1);
+                        return Poll::Pending;
+                    }
+                    Err(again) => searching = Some(again),
+                },
+            }
+        }
+        self.state = State::Running(searching);
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn end(&mut self) {
+        let _entered = current::enter(&self.worker);
+        self.worker.end();
+    }
+}
+
+impl Worker {
+    /// The end of a hosted worker's sleep, if it is the end.
+    fn unhosted_wake(&self, parking: Parking) -> Result<Searching, Parking> {
+        let sleep = &self.shared.sleep;
+        sleep.wake_up(parking).or_else(|parking| {
+            if self.shared.is_closed() || self.shared.is_drained() {
+                if !self.shared.is_closed() {
+                    self.shared.close();
+                }
+                return sleep.cancel_parking(parking);
+            }
+            Err(parking)
+        })
+    }
+}
+
+impl Future for HostedWorker {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        this.waker.set(cx.waker());
+        let polled = {
+            // The guard borrows the worker that `advance` needs as well.
+            let worker: *const Worker = &this.worker;
+            // SAFETY: the worker is a field of `this`, which outlives the guard; it is
+            // only ever borrowed shared.
+            let _entered = current::enter(unsafe { &*worker });
+            this.advance(cx)
+        };
+        polled
+    }
+}
+
+impl Drop for HostedWorker {
+    fn drop(&mut self) {
+        self.end();
+        self.worker.shared.worker_ended();
+    }
+}
+
+impl fmt::Debug for HostedWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostedWorker")
+            .field("index", &self.worker.index)
+            .finish()
+    }
+}
+
+/// The unparker of a hosted worker: wakes the future.
+#[derive(Default)]
+pub(crate) struct WakerSlot {
+    waker: Mutex<Option<Waker>>,
+}
+
+impl WakerSlot {
+    fn set(&self, waker: &Waker) {
+        let mut slot = self.waker.lock().expect("never poisoned");
+        let old = match &mut *slot {
+            Some(old) if old.will_wake(waker) => None,
+            slot => slot.replace(waker.clone()),
+        };
+        drop(slot);
+        drop(old);
+    }
+}
+
+impl Unpark for WakerSlot {
+    fn unpark(&self) {
+        let waker = self.waker.lock().expect("never poisoned").clone();
+        if let Some(waker) = waker {
+            ignore_panic(|| waker.wake());
+        }
+    }
+}
+
+/// The parker of a hosted worker. It is never parked in: it is there for its
+/// unparker.
+pub(crate) struct HostedParker(pub(crate) Arc<WakerSlot>);
+
+impl Park for HostedParker {
+    type Unparker = Arc<dyn Unpark>;
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::clone(&self.0) as Arc<dyn Unpark>
+    }
+
+    // A nested `block_on` waits here: it may return early, and looks again.
+    fn park(&self) {
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+
+    fn park_timeout(&self, timeout: Duration) {
+        std::thread::park_timeout(timeout.min(Duration::from_millis(1)));
+    }
+}

@@ -1,0 +1,307 @@
+//! A worker: finds jobs and runs them, until its executor is closed.
+//!
+//! # Where it looks
+//!
+//! Cheapest first, and in this order (`find.rs`):
+//! 1. the injector, when its turn is due, so that it cannot starve;
+//! 2. the tasks that are pinned to this worker;
+//! 3. the LIFO slot, whose task is hot in this core's cache; three times in a row
+//!    at most;
+//! 4. the local ring, first in, first out;
+//! 5. the injector, for a batch, which goes into the ring, where others can steal it;
+//! 6. the rings of others, in random order, half of one; while it searches it looks at
+//!    the injector, too, and at the end at the slots of workers that are stuck;
+//! 7. then it parks (`park.rs`), without a timeout unless it is the sentinel.
+//!
+//! # Where it puts jobs
+//!
+//! - A task that was spawned or woken goes to the LIFO slot; the one that was there
+//!   moves on to the ring.
+//! - A task that yielded goes to the end of the ring.
+//! - If the ring is full, its newer half goes to the injector.
+
+pub(crate) mod counters;
+pub(crate) mod current;
+mod find;
+pub(crate) mod hosted;
+mod pace;
+mod park;
+mod watch;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ws_core::{FastRand, Park, Unpark, ring, slot};
+
+use self::counters::Counters;
+use self::pace::Pace;
+use self::watch::Watch;
+use crate::coop;
+use crate::shared::{Remote, Shared};
+use crate::sleep::Searching;
+use crate::task::contain::ignore_panic;
+use crate::task::job::Job;
+use crate::tuning::SEARCH_ROUNDS;
+
+/// A parker whose type is hidden.
+pub(crate) type AnyParker = Box<dyn Park<Unparker = Arc<dyn Unpark>>>;
+
+/// The half of a worker that only its own thread touches.
+pub(crate) struct Worker {
+    shared: Arc<Shared>,
+    index: usize,
+    ring: ring::Owner<Job>,
+    slot: slot::Owner<Job>,
+    parker: AnyParker,
+    rand: RefCell<FastRand>,
+    pace: Pace,
+    watch: RefCell<Watch>,
+    /// How often in a row the last job came from the LIFO slot.
+    streak: Cell<u32>,
+    /// How long to search before parking; adapts.
+    rounds: Cell<u32>,
+    /// How many polls there had been when the worker last woke up.
+    polls_at_wake: Cell<Option<u64>>,
+    /// Whether this thread is inside the driver.
+    turning: Cell<bool>,
+    /// How many pinned futures live on this thread.
+    pinned_futures: Rc<Cell<usize>>,
+    /// How many `block_on` calls run this worker, one inside the other.
+    nesting: Cell<u32>,
+}
+
+/// The queues of a worker that has no thread yet.
+pub(crate) struct Queues {
+    ring: ring::Owner<Job>,
+    slot: slot::Owner<Job>,
+    parker: AnyParker,
+}
+
+impl Queues {
+    pub(crate) fn new(parker: AnyParker) -> Self {
+        Self {
+            ring: ring::new().0,
+            slot: slot::new().0,
+            parker,
+        }
+    }
+
+    /// The side that the other workers see.
+    pub(crate) fn remote(&self) -> Remote {
+        Remote {
+            ring: self.ring.stealer(),
+            slot: self.slot.stealer(),
+            pinned: crate::injector::Injector::new(1),
+            unparker: self.parker.unparker(),
+            counters: ws_core::sync::CachePadded::default(),
+        }
+    }
+}
+
+/// What a worker is told to wait for besides work.
+pub(crate) trait Until {
+    /// Whether the worker should return to its caller.
+    fn is_over(&self) -> bool;
+}
+
+/// Until the executor is closed.
+pub(crate) struct Forever;
+
+impl Until for Forever {
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+impl Worker {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize, queues: Queues) -> Self {
+        let Queues { ring, slot, parker } = queues;
+        let rand = FastRand::for_worker(shared.settings.seed, index);
+        let workers = shared.workers();
+        Self {
+            shared,
+            index,
+            ring,
+            slot,
+            parker,
+            rand: RefCell::new(rand),
+            pace: Pace::new(),
+            watch: RefCell::new(Watch::new(workers)),
+            streak: Cell::new(0),
+            rounds: Cell::new(SEARCH_ROUNDS.1),
+            polls_at_wake: Cell::new(None),
+            turning: Cell::new(false),
+            pinned_futures: Rc::default(),
+            nesting: Cell::new(0),
+        }
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.shared.remotes[self.index]
+    }
+
+    #[inline]
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.remote().counters
+    }
+
+    pub(crate) fn pinned_futures(&self) -> Rc<Cell<usize>> {
+        Rc::clone(&self.pinned_futures)
+    }
+
+    pub(crate) fn nesting(&self) -> &Cell<u32> {
+        &self.nesting
+    }
+
+    pub(crate) fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::clone(&self.remote().unparker)
+    }
+
+    /// Runs jobs until the executor is closed or `until` is over.
+    pub(crate) fn run(&self, until: &impl Until) {
+        let mut searching = None;
+        while !self.should_stop(until) {
+            match self.next_job(&mut searching, until) {
+                Some(job) => self.run_job(job),
+                None => searching = self.park(searching, until),
+            }
+        }
+        if let Some(searching) = searching {
+            self.stop_searching(searching);
+        }
+    }
+
+    fn should_stop(&self, until: &impl Until) -> bool {
+        self.shared.is_closed() || until.is_over()
+    }
+
+    /// Polls a task once.
+    #[inline]
+    fn run_job(&self, job: Job) {
+        self.counters().polls.add(1);
+        coop::refill(self.shared.settings.budget);
+        // The future's panics are in its outcome; this is for those of foreign
+        // wakers, which must not end the worker either.
+        match &self.shared.driver {
+            None => ignore_panic(|| job.run()),
+            Some(seat) => {
+                let mut job = Some(job);
+                let mut poll = || job.take().into_iter().for_each(Job::run);
+                ignore_panic(|| seat.driver().poll_scope(&mut poll));
+            }
+        }
+    }
+
+    /// Stops searching, with a job in hand, or for good.
+    fn stop_searching(&self, searching: Searching) {
+        if self.shared.sleep.found_work(searching) {
+            self.shared.notify_of_rest();
+        }
+    }
+
+    /// Takes in a job that was spawned or woken on this thread.
+    #[inline]
+    pub(crate) fn woken(&self, job: Job) {
+        if self.turning.get() {
+            return self.woken_by_driver(job);
+        }
+        if !self.shared.settings.lifo_slot {
+            self.push(job);
+            return self.shared.notify_one();
+        }
+        match self.slot.push(job) {
+            None if self.shared.settings.sentinel => self.shared.want_sentinel(),
+            None => self.shared.notify_one(),
+            Some(evicted) => {
+                self.push(evicted);
+                self.shared.notify_one();
+            }
+        }
+    }
+
+    /// Takes in a job that was woken during its own poll, which has ended.
+    #[inline]
+    pub(crate) fn yielded(&self, job: Job) {
+        // If it is the only one, this worker runs it next: there is nothing to share.
+        let alone = self.ring.is_empty() && self.slot.is_empty();
+        self.push(job);
+        if !alone {
+            self.shared.notify_one();
+        }
+    }
+
+    /// Takes in many jobs that were spawned on this thread.
+    pub(crate) fn spawned_many(&self, jobs: Vec<Job>) {
+        let count = jobs.len();
+        let rest: Vec<Job> = self.ring.push_batch(jobs).collect();
+        if rest.is_empty() {
+            return self.shared.notify_many(count);
+        }
+        self.counters().overflows.add(1);
+        self.shared.inject_batch(rest);
+    }
+
+    /// Takes in a job whose event the driver has seen, on this very thread.
+    fn woken_by_driver(&self, job: Job) {
+        // Nobody is notified: this thread leaves the driver and looks at its ring.
+        self.push(job);
+        if let Some(seat) = &self.shared.driver {
+            seat.driver().wake_local();
+        }
+    }
+
+    /// Puts a job at the end of the ring, or what does not fit into the injector.
+    #[inline]
+    fn push(&self, job: Job) {
+        if let Err(overflow) = self.ring.push_or_overflow(job) {
+            self.counters().overflows.add(1);
+            self.shared.inject_batch(overflow.into_iter().collect());
+        }
+    }
+
+    /// Makes all that is queued here available to others, before this thread blocks.
+    pub(crate) fn hand_over(&self) {
+        if let Some(job) = self.slot.take() {
+            self.push(job);
+        }
+        self.shared.notify_many(self.ring.len());
+    }
+
+    /// Drops everything that is queued, when the executor is closed.
+    pub(crate) fn end(&self) {
+        self.shared.registry.close(self.index);
+        loop {
+            self.drop_queued();
+            if self.pinned_futures.get() == 0 {
+                break;
+            }
+            // Someone is about to schedule a future that must be dropped here.
+            ws_core::sync::thread::yield_now();
+        }
+        drop(self.remote().pinned.close());
+        self.drop_queued();
+    }
+
+    fn drop_queued(&self) {
+        // A dropped future may wake other tasks, which are then queued here.
+        while let Some(job) = self.own_job() {
+            drop(job);
+        }
+    }
+
+    /// Any job that is queued here.
+    fn own_job(&self) -> Option<Job> {
+        self.pinned_job()
+            .or_else(|| self.slot.take())
+            .or_else(|| self.ring.pop())
+    }
+}
