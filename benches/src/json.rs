@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::output;
+
 /// A JSON value; its `Display` is its text.
 ///
 /// ```
@@ -50,6 +52,12 @@ impl From<f64> for Value {
 impl From<&str> for Value {
     fn from(value: &str) -> Self {
         Value::Text(value.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Value::Text(value)
     }
 }
 
@@ -109,12 +117,5 @@ fn quote(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
 ///
 /// If the file cannot be written.
 pub fn save(name: &str, value: &Value) -> io::Result<PathBuf> {
-    let program = std::env::current_exe()?;
-    // The program is TARGET/PROFILE/deps/NAME.
-    let target = program.ancestors().nth(3).ok_or(io::ErrorKind::NotFound)?;
-    let folder = target.join("bench");
-    std::fs::create_dir_all(&folder)?;
-    let path = folder.join(name).with_extension("json");
-    std::fs::write(&path, format!("{value}\n"))?;
-    Ok(path)
+    output::write(&format!("{name}.json"), &format!("{value}\n"))
 }

@@ -10,6 +10,8 @@ pub struct Options {
     /// Words of which a case must have one in its name; all cases if there are
     /// none.
     words: Vec<String>,
+    /// What else began with a dash.
+    flags: Vec<String>,
 }
 
 impl Options {
@@ -27,7 +29,34 @@ impl Options {
             (false, true) => Effort::Full,
             (false, false) => Effort::Smoke,
         };
-        Self { effort, words }
+        Self {
+            effort,
+            words,
+            flags,
+        }
+    }
+
+    /// Returns the value of `--NAME=VALUE`, the last one if there are several.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.flags.iter().rev().find_map(|flag| {
+            flag.strip_prefix("--")?
+                .strip_prefix(name)?
+                .strip_prefix('=')
+        })
+    }
+
+    /// Returns a flag that is neither one that every benchmark has nor one of
+    /// the `names` with a value, if there is one.
+    pub fn unknown(&self, names: &[&str]) -> Option<&str> {
+        let is_known = |flag: &str| {
+            let name = flag.split('=').next().unwrap_or(flag);
+            ["--quick", "--bench"].contains(&flag)
+                || names.iter().any(|known| name == format!("--{known}"))
+        };
+        self.flags
+            .iter()
+            .map(String::as_str)
+            .find(|flag| !is_known(flag))
     }
 
     /// Returns whether the case of this name is to run.
@@ -85,6 +114,15 @@ mod tests {
         assert_eq!(options("--bench").effort, Effort::Full);
         assert_eq!(options("--quick --bench").effort, Effort::Quick);
         assert_eq!(options("").effort, Effort::Smoke);
+    }
+
+    #[test]
+    fn flags_have_values_and_are_known() {
+        let options = options("--bench --workers=2 --workers=4 --works=1");
+        assert_eq!(options.value("workers"), Some("4"));
+        assert_eq!(options.value("work"), None);
+        assert_eq!(options.unknown(&["workers"]), Some("--works=1"));
+        assert_eq!(options.unknown(&["workers", "works"]), None);
     }
 
     #[test]

@@ -2,7 +2,21 @@
 
 use std::time::Duration;
 
+use crate::usage::Usage;
+
 pub(crate) fn thread_cpu_time() -> Option<Duration> {
+    None
+}
+
+pub(crate) fn process_cpu_time() -> Option<Duration> {
+    None
+}
+
+pub(crate) fn process_usage() -> Option<Usage> {
+    None
+}
+
+pub(crate) fn thread_usage() -> Option<Usage> {
     None
 }
 

@@ -70,6 +70,64 @@ impl<const K: usize> Series<K> {
     }
 }
 
+/// Contenders and the samples taken of them so far.
+///
+/// For a benchmark that decides while it runs how many rounds there is time for;
+/// [`alternate`] takes a given number.
+pub struct Rounds<const K: usize> {
+    contenders: Vec<Contender<K>>,
+    series: Vec<Series<K>>,
+    done: usize,
+}
+
+impl<const K: usize> Rounds<K> {
+    /// Starts without samples.
+    pub fn new(contenders: Vec<Contender<K>>) -> Self {
+        let series = |contender: &Contender<K>| Series {
+            name: contender.name,
+            samples: Vec::new(),
+        };
+        Self {
+            series: contenders.iter().map(series).collect(),
+            contenders,
+            done: 0,
+        }
+    }
+
+    /// Takes one sample of every contender; the order is the last round's,
+    /// rotated by one.
+    ///
+    /// ```
+    /// use benches::rounds::{Contender, Rounds};
+    /// let mut rounds = Rounds::new(vec![Contender::new("steady", || Some([2.0]))]);
+    /// rounds.next_round();
+    /// rounds.next_round();
+    /// assert_eq!(rounds.done(), 2);
+    /// assert_eq!(rounds.finish()[0].len(), 2);
+    /// ```
+    pub fn next_round(&mut self) {
+        let count = self.contenders.len();
+        for turn in 0..count {
+            let index = (self.done + turn) % count;
+            let sample = &mut self.contenders[index].sample;
+            self.series[index]
+                .samples
+                .extend((0..ATTEMPTS).find_map(|_| sample()));
+        }
+        self.done += 1;
+    }
+
+    /// Returns how many rounds there were.
+    pub fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Lets the contenders go and returns what was measured of them.
+    pub fn finish(self) -> Vec<Series<K>> {
+        self.series
+    }
+}
+
 /// Takes one sample of every contender in each of `rounds` rounds.
 ///
 /// ```
@@ -82,25 +140,12 @@ impl<const K: usize> Series<K> {
 /// assert_eq!(series[0].median(0), 2.0);
 /// assert_eq!((series[1].median(0), series[1].best(0)), (2.0, 1.0));
 /// ```
-pub fn alternate<const K: usize>(
-    rounds: usize,
-    mut contenders: Vec<Contender<K>>,
-) -> Vec<Series<K>> {
-    let series = |contender: &Contender<K>| Series {
-        name: contender.name,
-        samples: Vec::with_capacity(rounds),
-    };
-    let mut all: Vec<_> = contenders.iter().map(series).collect();
-    for round in 0..rounds {
-        for turn in 0..contenders.len() {
-            let index = (round + turn) % contenders.len();
-            let sample = &mut contenders[index].sample;
-            all[index]
-                .samples
-                .extend((0..ATTEMPTS).find_map(|_| sample()));
-        }
+pub fn alternate<const K: usize>(rounds: usize, contenders: Vec<Contender<K>>) -> Vec<Series<K>> {
+    let mut all = Rounds::new(contenders);
+    for _ in 0..rounds {
+        all.next_round();
     }
-    all
+    all.finish()
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@
 //!
 //! [`Executor::block_on`]: crate::Executor::block_on
 
-use std::cell::RefCell;
-use std::pin::pin;
+use std::cell::{Cell, RefCell};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -20,19 +20,18 @@ use ws_core::sync::atomic::{AtomicBool, Ordering};
 use ws_core::sync::{hint, thread_local};
 use ws_core::{Park, ThreadParker, Unpark};
 
+use crate::clock::Instant;
 use crate::context;
 use crate::coop;
 use crate::shield;
-use crate::tuning::{BLOCK_ON_SPINS, MAX_NESTING};
+use crate::tuning::{BLOCK_ON_SPINS, MAX_NESTING, SPIN_WORTH};
 use crate::worker::{Until, Worker, current};
 
 /// Polls `future` on this thread until it is ready.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    coop::unlimited(|| {
-        current::with_any(|worker| match worker {
-            Some(worker) => block_on_worker(worker, future),
-            None => with_sleeper(|sleeper| sleeper.run(future)),
-        })
+    current::with_any(|worker| match worker {
+        Some(worker) => block_on_worker(worker, future),
+        None => with_sleeper(|sleeper| sleeper.run(future)),
     })
 }
 
@@ -48,31 +47,32 @@ fn block_on_worker<F: Future>(worker: &Worker, future: F) -> F::Output {
     }
 
     let _waiting = worker.shared().wait_inside();
-    if worker.nesting().get() >= MAX_NESTING {
-        worker.hand_over();
-        return Sleeper::new().run(future);
-    }
     worker.nesting().set(worker.nesting().get() + 1);
     let _nested = Nested(worker);
 
     let signal = Arc::new(Signal::new(worker.unparker()));
     let waker = Waker::from(Arc::clone(&signal));
-    let mut cx = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
         signal.reset();
-        if let Poll::Ready(output) =
-            shield::trusting(waker.data(), || future.as_mut().poll(&mut cx))
-        {
+        if let Poll::Ready(output) = poll(future.as_mut(), &waker) {
             return output;
         }
-        // Returns early if the executor is closed: then there is no work to do, but
-        // the future may still become ready.
-        context::within(None, || worker.run(&*signal));
-        if !signal.is_over() {
-            worker.wait(&*signal);
+        if worker.nesting().get() <= MAX_NESTING {
+            // Returns early if the executor is closed.
+            context::within(None, || worker.run(&*signal));
+            worker.announce_rest();
+        } else {
+            worker.hand_over();
         }
+        worker.wait(&*signal);
     }
+}
+
+/// Polls outside of any task: with no end to the budget, and a waker of our own.
+fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
+    let mut cx = Context::from_waker(waker);
+    coop::unlimited(|| shield::trusting(waker, || future.poll(&mut cx)))
 }
 
 /// A flag that a waker sets, and a thread to unpark for it.
@@ -126,6 +126,8 @@ struct Sleeper {
     parker: ThreadParker,
     signal: Arc<Signal<ws_core::ThreadUnparker>>,
     waker: Waker,
+    /// How often to look before sleeping; adapts.
+    spins: Cell<u32>,
 }
 
 /// Calls `code` with this thread's sleeper; one inside another gets a fresh one, so
@@ -147,32 +149,41 @@ impl Sleeper {
             parker,
             signal,
             waker,
+            spins: Cell::new(BLOCK_ON_SPINS.0),
         }
     }
 
     fn run<F: Future>(&self, future: F) -> F::Output {
-        let mut cx = Context::from_waker(&self.waker);
         let mut future = pin!(future);
         loop {
             self.signal.reset();
-            let polled = shield::trusting(self.waker.data(), || future.as_mut().poll(&mut cx));
-            if let Poll::Ready(output) = polled {
+            if let Poll::Ready(output) = poll(future.as_mut(), &self.waker) {
                 return output;
             }
             self.wait();
         }
     }
 
-    /// Waits for the signal; for a moment without the help of the system.
+    /// Waits for the signal; for a while without the help of the system, if that has
+    /// proved useful.
     fn wait(&self) {
-        for _ in 0..BLOCK_ON_SPINS {
+        let spins = self.spins.get();
+        for _ in 0..spins {
             if self.signal.is_over() {
-                return;
+                return self.spins.set((spins * 2).min(BLOCK_ON_SPINS.1));
             }
             hint::spin_loop();
         }
+        let slept = Instant::now();
         while !self.signal.is_over() {
             self.parker.park();
         }
+        let spins = if slept.elapsed() < SPIN_WORTH {
+            spins * 4
+        } else {
+            spins / 2
+        };
+        self.spins
+            .set(spins.clamp(BLOCK_ON_SPINS.0, BLOCK_ON_SPINS.1));
     }
 }

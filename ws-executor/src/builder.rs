@@ -14,7 +14,7 @@ use crate::driver::{DriverHandoff, DriverSeat};
 use crate::executor::Executor;
 use crate::handle::Handle;
 use crate::shared::{Settings, Shared};
-use crate::task::contain::{Payload, contain};
+use crate::task::contain::{Payload, contain, drop_payload};
 use crate::threads::{Member, Orders, Threads};
 use crate::worker::hosted::{HostedParker, HostedWorker, WakerSlot};
 use crate::worker::{AnyParker, Queues};
@@ -180,7 +180,7 @@ impl Builder {
             .driver
             .map(|driver| DriverSeat::new(driver, self.handoff));
         let settings = Settings {
-            lifo_slot: self.lifo_slot,
+            lifo_slot: self.lifo_slot && self.orders.host.is_none(),
             sentinel: self.orders.host.is_none(),
             budget: self.budget,
             seed: self.seed,
@@ -244,7 +244,11 @@ impl Builder {
             let parkers = wakers.iter().map(hosted).collect();
             (names, parkers, wakers.into_iter().map(Some).collect())
         })
-        .map_err(|payload| BuildError(Kind::Panic(text_of(&payload))))
+        .map_err(|payload| {
+            let error = BuildError(Kind::Panic(text_of(&payload)));
+            drop_payload(payload);
+            error
+        })
     }
 }
 
@@ -265,9 +269,15 @@ fn start_all(
             failure = Some(BuildError(Kind::Thread(error)));
         }
     }
-    if let Err(payload) = threads.wait_for_start() {
+    // Without a hook there is nothing to wait for.
+    let started = if orders.on_start.is_some() {
+        threads.wait_for_start()
+    } else {
+        Ok(())
+    };
+    if let Err(payload) = started {
         failure = failure.or_else(|| Some(BuildError(Kind::Panic(text_of(&payload)))));
-        crate::task::contain::drop_payload(payload);
+        drop_payload(payload);
     }
     match failure {
         None => Ok(threads),

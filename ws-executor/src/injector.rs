@@ -16,13 +16,12 @@
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
 //! | (the lock) | unlock | lock | the items |
-//! | `injector.moved` | `len` in `pull` | `len` in `is_empty` | where the items went |
 //!
 //! `len` is written under the lock and read without it, as a hint. A worker that is
 //! about to sleep reads it after the fence of the sleep protocol, which pairs with
-//! the fence that follows every push. A puller puts the items into its ring first
-//! and lowers `len` then, so whoever looks at the injector and then at the rings
-//! sees every item in one of the two.
+//! the fence that follows every push. On their way from here to a ring items are in no
+//! queue at all; whoever pulled them announces them anew when they are in the ring.
+//! They do not go there under the lock, so that pushers need not wait for it.
 
 use std::collections::VecDeque;
 
@@ -84,9 +83,27 @@ impl<T> Injector<T> {
         Ok(())
     }
 
-    /// Takes at most `limit` items out of one shard, first looking at `start`.
-    /// Returns the first; `take` gets the others, and runs under the lock.
-    pub fn pull(&self, start: usize, limit: usize, mut take: impl FnMut(T)) -> Option<T> {
+    /// Takes one item, first looking at shard `start`.
+    pub fn pull(&self, start: usize) -> Option<T> {
+        self.pull_with(start, VecDeque::pop_front)
+    }
+
+    /// Takes at most `limit` items out of one shard, first looking at `start`. Returns
+    /// the first, and appends the others to `rest`, which has room for them.
+    pub fn pull_batch(&self, start: usize, limit: usize, rest: &mut Vec<T>) -> Option<T> {
+        self.pull_with(start, |queue| {
+            let first = queue.pop_front()?;
+            let more = queue.len().min(limit - 1);
+            rest.extend(queue.drain(..more));
+            Some(first)
+        })
+    }
+
+    fn pull_with(
+        &self,
+        start: usize,
+        mut take: impl FnMut(&mut VecDeque<T>) -> Option<T>,
+    ) -> Option<T> {
         (0..self.shards.len()).find_map(|offset| {
             let shard = self.shard(start.wrapping_add(offset));
             if shard.len.load(Ordering::Relaxed) == 0 {
@@ -94,27 +111,21 @@ impl<T> Injector<T> {
             }
             let mut queue = shard.lock();
             let open = queue.as_mut()?;
-            let first = open.pop_front()?;
-            let more = open.len().min(limit - 1);
-            open.drain(..more).for_each(&mut take);
-            // ORDERING(injector.moved): release side; without it, someone about to
-            // park could see an empty injector, and not yet the full ring.
-            shard.len.store(open.len(), Ordering::Release);
+            let first = take(open)?;
+            shard.len.store(open.len(), Ordering::Relaxed);
             Some(first)
         })
     }
 
     /// How many items there are, at some moment.
     pub fn len(&self) -> usize {
-        // ORDERING(injector.moved): acquire side.
-        let len = |shard: &CachePadded<Shard<T>>| shard.len.load(Ordering::Acquire);
+        let len = |shard: &CachePadded<Shard<T>>| shard.len.load(Ordering::Relaxed);
         self.shards.iter().map(len).sum()
     }
 
     /// Whether there is no item, at some moment.
     pub fn is_empty(&self) -> bool {
-        // ORDERING(injector.moved): acquire side.
-        let empty = |shard: &CachePadded<Shard<T>>| shard.len.load(Ordering::Acquire) == 0;
+        let empty = |shard: &CachePadded<Shard<T>>| shard.len.load(Ordering::Relaxed) == 0;
         self.shards.iter().all(empty)
     }
 

@@ -136,7 +136,10 @@ impl LocalExecutor {
                     return Poll::Ready(output);
                 }
             }
-            if (0..TICKS).all(|_| self.try_tick()) {
+            let more = (0..TICKS).all(|_| self.try_tick());
+            // A `block_on` inside one of the tasks has put its own waker there.
+            self.queue.set_waker(cx.waker());
+            if more || signal.set.load(Ordering::Relaxed) || !self.queue.is_empty() {
                 cx.waker().wake_by_ref();
             }
             Poll::Pending
@@ -223,6 +226,14 @@ impl Queue {
             .expect("never poisoned")
             .runnables
             .pop_front()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.state
+            .lock()
+            .expect("never poisoned")
+            .runnables
+            .is_empty()
     }
 
     fn set_waker(&self, waker: &Waker) {

@@ -72,11 +72,12 @@ where
 
 fn enqueue(shared: &Shared, worker: usize, job: Job) {
     match shared.remotes[worker].pinned.push(job) {
-        Ok(()) => {
-            if let Some(sleeper) = shared.sleep.take_this(worker) {
-                shared.unpark(sleeper);
-            }
-        }
+        Ok(()) => match shared.sleep.take_this(worker) {
+            Some(sleeper) => shared.unpark(sleeper),
+            // It may wait in a nested `block_on`, for this very task to be dropped.
+            None if shared.is_closed() => shared.remotes[worker].unparker.unpark(),
+            None => {}
+        },
         // The worker has ended, and has dropped all futures that were built on it.
         Err(refused) => drop_refused([refused]),
     }

@@ -45,7 +45,8 @@ pub(crate) struct Shared {
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) lifo_slot: bool,
-    /// Whether workers can park with a timeout: hosted ones cannot.
+    /// Whether workers can park with a timeout: hosted ones cannot. Without a sentinel
+    /// there is no LIFO slot, and all work is worth sharing.
     pub(crate) sentinel: bool,
     pub(crate) budget: u32,
     pub(crate) seed: u64,
@@ -168,19 +169,6 @@ impl Shared {
         }
     }
 
-    /// Whether any queue but the slots holds a job.
-    pub(crate) fn has_work(&self) -> bool {
-        // The injector first: jobs move from there to the rings.
-        !self.injector.is_empty() || self.remotes.iter().any(|remote| !remote.ring.is_empty())
-    }
-
-    /// Whether a slot holds a job, or the driver is left alone.
-    pub(crate) fn has_something_to_watch(&self) -> bool {
-        self.settings.sentinel
-            && (self.remotes.iter().any(|remote| !remote.slot.is_empty())
-                || self.driver.as_ref().is_some_and(DriverSeat::wants_watching))
-    }
-
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         // ORDERING: relaxed; what closing changes is behind locks.
@@ -215,10 +203,18 @@ impl Shared {
     /// Whether the executor is draining, and all workers are parked with nothing to
     /// do. To be asked by a worker that is parked.
     pub(crate) fn is_drained(&self) -> bool {
+        let nothing_left = || {
+            let idle = |remote: &Remote| {
+                remote.ring.is_empty() && remote.slot.is_empty() && remote.pinned.is_empty()
+            };
+            self.injector.is_empty()
+                && self.remotes.iter().all(idle)
+                && self.waiting_inside.load(Ordering::Acquire) == 0
+        };
         self.draining.load(Ordering::Relaxed)
-            && self.waiting_inside.load(Ordering::Relaxed) == 0
-            && self.sleep.parked() == self.workers()
-            && !self.has_work()
+            && self
+                .sleep
+                .all_parked_while(self.running.load(Ordering::Acquire), nothing_left)
     }
 
     /// Notes that a worker waits inside a poll, until the guard is dropped.
@@ -227,11 +223,11 @@ impl Shared {
 
         impl Drop for Waiting<'_> {
             fn drop(&mut self) {
-                self.0.fetch_sub(1, Ordering::Relaxed);
+                self.0.fetch_sub(1, Ordering::Release);
             }
         }
 
-        self.waiting_inside.fetch_add(1, Ordering::Relaxed);
+        self.waiting_inside.fetch_add(1, Ordering::Release);
         Waiting(&self.waiting_inside)
     }
 

@@ -3,52 +3,65 @@
 //! Whoever awaits a task leaves a waker with it, and async-task aborts the process
 //! if that waker panics. A waker of ours does not; any other is wrapped, so that its
 //! panic goes to the panic hook and no further. Ours is the common case, and
-//! recognised by its address: the task, or the `block_on`, that is being polled on
-//! this thread.
+//! recognised: it is the one with which a task, or a `block_on`, is being polled on this
+//! thread.
 
 use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
-use std::task::{Wake, Waker};
+use std::task::{RawWakerVTable, Wake, Waker};
 
 use ws_core::sync::thread_local;
 
 use crate::task::contain::{Contained, ignore_panic};
 
 thread_local! {
-    /// The data pointer of the waker that this thread polls with.
-    static TRUSTED: Cell<*const ()> = const { Cell::new(ptr::null()) };
+    /// The data and the vtable of the waker that this thread polls with.
+    static TRUSTED: Cell<Identity> = const { Cell::new(NOBODY) };
 }
 
-/// From now on this waker is known to be ours; none if it is null.
+type Identity = (*const (), *const RawWakerVTable);
+
+const NOBODY: Identity = (ptr::null(), ptr::null());
+
+fn identity(waker: &Waker) -> Identity {
+    (waker.data(), waker.vtable())
+}
+
+/// From now on this waker is known to be ours.
 #[inline(always)]
-pub(crate) fn trust(data: *const ()) {
-    let _ = TRUSTED.try_with(|trusted| trusted.set(data));
+pub(crate) fn trust(waker: &Waker) {
+    let _ = TRUSTED.try_with(|trusted| trusted.set(identity(waker)));
+}
+
+/// From now on no waker is known to be ours.
+#[inline(always)]
+pub(crate) fn trust_no_one() {
+    let _ = TRUSTED.try_with(|trusted| trusted.set(NOBODY));
 }
 
 /// Runs `code`, during which this waker is known to be ours.
 #[inline]
-pub(crate) fn trusting<R>(data: *const (), code: impl FnOnce() -> R) -> R {
+pub(crate) fn trusting<R>(waker: &Waker, code: impl FnOnce() -> R) -> R {
     /// Restores also when `code` panics.
-    struct Restore(*const ());
+    struct Restore(Identity);
 
     impl Drop for Restore {
-        #[inline]
         fn drop(&mut self) {
             let _ = TRUSTED.try_with(|trusted| trusted.set(self.0));
         }
     }
 
-    let outer = TRUSTED.try_with(|trusted| trusted.replace(data));
-    let _restore = Restore(outer.unwrap_or(ptr::null()));
+    let outer = TRUSTED.try_with(|trusted| trusted.replace(identity(waker)));
+    let _restore = Restore(outer.unwrap_or(NOBODY));
     code()
 }
 
 /// Calls `code` with `waker`, or with one in front of it that does not panic.
 #[inline]
 pub(crate) fn shielded<R>(waker: &Waker, code: impl FnOnce(&Waker) -> R) -> R {
-    let trusted = TRUSTED.try_with(Cell::get).unwrap_or(ptr::null());
-    if ptr::eq(waker.data(), trusted) {
+    let trusted = TRUSTED.try_with(Cell::get).unwrap_or(NOBODY);
+    if identity(waker) == trusted {
         return code(waker);
     }
     code(&Waker::from(Arc::new(Shield(Contained::new(

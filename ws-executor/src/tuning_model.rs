@@ -3,10 +3,15 @@
 use std::time::Duration;
 
 pub(crate) const LIFO_CAP: u32 = 2;
+pub(crate) const LIFO_WORTH: f64 = 2_000.0;
 pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (2, 3);
 pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(200);
 pub(crate) const INJECTOR_BATCH: usize = 2;
 pub(crate) const SEARCH_ROUNDS: (u32, u32) = (1, 1);
 pub(crate) const PERIOD: Duration = Duration::from_micros(450);
 pub(crate) const MAX_NESTING: u32 = 2;
-pub(crate) const BLOCK_ON_SPINS: u32 = 1;
+pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (1, 1);
+pub(crate) const SPIN_WORTH: Duration = Duration::ZERO;
+pub(crate) const SHARE_WORTH: f64 = 0.0;
+pub(crate) const BACKLOG: usize = 1;
+pub(crate) const STUCK: Duration = Duration::ZERO;

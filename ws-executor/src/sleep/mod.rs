@@ -68,9 +68,9 @@
 //!   no one is parked, the fence there comes before the W3 of everyone who parks
 //!   later, and these see the task at W4.
 //!
-//! The count is never too low, which would hide nothing, but wake too many; and never
-//! too high, which would hide a push: a worker that was counted by a pusher lowers
-//! the count only after it was marked notified, which is after it was counted.
+//! The count must never be too high, which would hide pushes for ever. It is not: a worker
+//! that was counted by a pusher lowers the count only after it was marked notified, so
+//! after it was counted, and does so once.
 //!
 //! # The LIFO slot
 //!
@@ -83,6 +83,7 @@
 //! | `sleep.fence` | light fence at P2, fence at S2 | heavy fence at W3, S2 | the task, the count, the table; both ways |
 //! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
 //! | `sleep.notified` | P5 | W5 | that the count was raised |
+//! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
 
 pub(crate) mod sentinel;
 mod table;
@@ -216,7 +217,9 @@ impl Sleep {
     #[must_use = "the last searcher is responsible for what is left"]
     pub fn found_work(&self, searching: Searching) -> bool {
         let Searching(()) = searching;
-        if self.searching.fetch_sub(1, Ordering::Relaxed) != 1 {
+        // ORDERING(sleep.searched): acquire and release; the last searcher sees what
+        // the others moved into their rings, and the duty that they handed on.
+        if self.searching.fetch_sub(1, Ordering::AcqRel) != 1 {
             return false;
         }
         chaos::point("sleep.found.last");
@@ -236,7 +239,8 @@ impl Sleep {
         self.table.enter(worker);
         chaos::point("sleep.park.published");
         if let Some(Searching(())) = searching {
-            self.searching.fetch_sub(1, Ordering::Relaxed);
+            // ORDERING(sleep.searched): acquire and release, as in `found_work`.
+            self.searching.fetch_sub(1, Ordering::AcqRel);
         }
         // ORDERING(sleep.fence): W3.
         asymmetric::heavy();
@@ -283,6 +287,16 @@ impl Sleep {
     /// How many workers are parked, at some moment.
     pub fn parked(&self) -> usize {
         self.table.count()
+    }
+
+    /// Whether all of `workers` workers are parked, and stay so during `check`, which has
+    /// to succeed as well.
+    pub(crate) fn all_parked_while(&self, workers: usize, check: impl FnOnce() -> bool) -> bool {
+        let before = self.table.departures();
+        let all = self.table.count() == workers && check();
+        // ORDERING: the second look comes after all that `check` read.
+        fence(Ordering::SeqCst);
+        all && self.table.departures() == before
     }
 
     /// Whether any worker is parked, at some moment.

@@ -14,6 +14,9 @@ const BITS: usize = u64::BITS as usize;
 /// A bitmap of parked workers.
 pub(super) struct WakeTable {
     words: Box<[CachePadded<AtomicU64>]>,
+    /// Raised before a worker is taken out: if it is the same at two looks, whoever was
+    /// in the table at both was there all the time.
+    departures: CachePadded<AtomicU64>,
 }
 
 impl WakeTable {
@@ -21,6 +24,7 @@ impl WakeTable {
         let word = |_| CachePadded::new(AtomicU64::new(0));
         Self {
             words: (0..workers.div_ceil(BITS)).map(word).collect(),
+            departures: CachePadded::new(AtomicU64::new(0)),
         }
     }
 
@@ -37,9 +41,13 @@ impl WakeTable {
     pub(super) fn take(&self, worker: usize) -> bool {
         let (word, bit) = self.bit(worker);
         // A load first: no need to write a line that others read all the time.
-        word.load(Ordering::Relaxed) & bit != 0
-            // ORDERING(sleep.entered): acquire side.
-            && word.fetch_and(!bit, Ordering::Acquire) & bit != 0
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            return false;
+        }
+        self.departures.fetch_add(1, Ordering::Relaxed);
+        // ORDERING(sleep.entered): acquire side. Release: whoever sees what the worker
+        // does next sees the departure.
+        word.fetch_and(!bit, Ordering::AcqRel) & bit != 0
     }
 
     /// Takes any parked worker; `last` only if there is no other.
@@ -74,8 +82,14 @@ impl WakeTable {
             .all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
+    /// How many workers were taken out, or tried for.
+    pub(super) fn departures(&self) -> u64 {
+        self.departures.load(Ordering::Acquire)
+    }
+
     pub(super) fn count(&self) -> usize {
-        let ones = |word: &CachePadded<AtomicU64>| word.load(Ordering::Relaxed).count_ones();
+        // ORDERING(sleep.entered): acquire side.
+        let ones = |word: &CachePadded<AtomicU64>| word.load(Ordering::Acquire).count_ones();
         self.words.iter().map(ones).sum::<u32>() as usize
     }
 

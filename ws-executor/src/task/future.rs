@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 use super::contain::{Contained, Outcome};
 use super::home::Home;
 use super::registry::Seat;
+use crate::shield;
 use crate::worker::current;
 
 /// A future whose polls and whose drop do not panic, and which a shutdown finds.
@@ -49,7 +50,9 @@ impl<F: Future> Future for TaskFuture<'_, F> {
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: it is pinned because the whole is.
         let future = unsafe { Pin::new_unchecked(&mut this.future) };
+        shield::trust(cx.waker());
         let outcome = future.poll_contained(cx);
+        shield::trust_no_one();
         if outcome.is_pending() && this.seat.is_none() {
             Self::take_seat(&mut this.seat, this.home, cx.waker());
         }

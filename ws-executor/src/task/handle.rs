@@ -1,8 +1,9 @@
 //! The handle to a task.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::panic::resume_unwind;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use super::contain::Outcome;
@@ -60,7 +61,7 @@ impl<T> Task<T> {
     ///
     /// If the task had panicked before, with its panic.
     pub async fn cancel(self) -> Option<T> {
-        self.0.cancel().await.map(reveal)
+        cancel_shielded(self.0).await
     }
 
     /// Makes cancellation an ordinary result.
@@ -102,6 +103,17 @@ fn poll_shielded<T>(
     shielded(cx.waker(), |waker| {
         Pin::new(task).poll(&mut Context::from_waker(waker))
     })
+}
+
+/// Cancels, and leaves a waker that cannot harm whoever wakes it.
+async fn cancel_shielded<T>(task: async_task::FallibleTask<Outcome<T>, Home>) -> Option<T> {
+    let mut cancelled = pin!(task.cancel());
+    let outcome = poll_fn(|cx| {
+        shielded(cx.waker(), |waker| {
+            cancelled.as_mut().poll(&mut Context::from_waker(waker))
+        })
+    });
+    outcome.await.map(reveal)
 }
 
 impl<T> Future for Task<T> {
@@ -159,7 +171,7 @@ impl<T> FallibleTask<T> {
     ///
     /// If the task had panicked before, with its panic.
     pub async fn cancel(self) -> Option<T> {
-        self.0.cancel().await.map(reveal)
+        cancel_shielded(self.0).await
     }
 
     /// Returns whether the task has ended, or was cancelled.

@@ -1,14 +1,13 @@
 //! A task that is due to be polled, as the queues hold it.
 
 use std::cell::RefCell;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::task::Waker;
 
 use ws_core::slot::Pointer;
 use ws_core::sync::thread_local;
 
 use super::home::Home;
-use crate::shield;
 
 /// A runnable of this executor; one pointer.
 ///
@@ -23,12 +22,7 @@ impl Job {
     /// Polls the task once. Panics of its future are contained in the task.
     #[inline]
     pub(crate) fn run(self) {
-        // A task's waker carries the address of the task.
-        let raw = self.into_raw();
-        shield::trust(raw.as_ptr());
-        // SAFETY: it came from `into_raw`, just now.
-        unsafe { Self::from_raw(raw) }.0.run();
-        shield::trust(ptr::null());
+        self.0.run();
     }
 
     pub(crate) fn home(&self) -> &Home {
@@ -55,50 +49,79 @@ unsafe impl Pointer for Job {
     }
 }
 
+/// How many jobs may be dropped one inside the other before further ones wait.
+const DEPTH: usize = 32;
+
 thread_local! {
-    /// The jobs that wait for the one that is being dropped on this thread.
-    static DROPPING: RefCell<Option<Vec<Job>>> = const { RefCell::new(None) };
+    static DROPPING: RefCell<Dropping> = const {
+        RefCell::new(Dropping { depth: 0, waiting: Vec::new() })
+    };
+}
+
+/// What is being dropped on a thread.
+struct Dropping {
+    depth: usize,
+    /// The jobs that wait until those are done.
+    waiting: Vec<Job>,
 }
 
 /// Drops jobs that a closed executor refuses.
 ///
-/// A dropped future may own the handle of the next task, and dropping that one
-/// leads here again: a chain of a million tasks must not use a million stack
-/// frames. So only the outermost call drops; the inner ones line up.
+/// A dropped future may own the handle of the next task, and dropping that one leads
+/// here again. It is dropped at once, as it would be if both were one value: the outer
+/// drop may wait for it. But a chain of a million tasks must not use a million stack
+/// frames: from [`DEPTH`] on, jobs line up, and the outermost call drops them.
 pub(crate) fn drop_refused(jobs: impl IntoIterator<Item = Job>) {
-    let mut jobs: Vec<Job> = jobs.into_iter().collect();
-    let outermost = DROPPING.try_with(|line| {
-        let mut line = line.borrow_mut();
-        match &mut *line {
-            Some(waiting) => {
-                waiting.append(&mut jobs);
-                false
-            }
-            None => {
-                *line = Some(std::mem::take(&mut jobs));
-                true
-            }
-        }
-    });
-    match outermost {
-        Ok(true) => {
-            while let Some(job) = next_in_line() {
+    for job in jobs {
+        match descend(job) {
+            Descent::Wait => {}
+            Descent::Drop(job) => {
                 drop(job);
+                ascend();
             }
         }
-        Ok(false) => {}
-        // The thread is ending, and its locals are gone: no line to wait in.
-        Err(_) => drop(jobs),
     }
 }
 
-/// The next job to drop; ends the line when there is none.
+enum Descent {
+    /// The job is in line.
+    Wait,
+    /// The job is to be dropped here, and then `ascend` to be called.
+    Drop(Job),
+}
+
+fn descend(job: Job) -> Descent {
+    let mut job = Some(job);
+    // Without the thread's locals, which are gone if it is ending, there is no line.
+    let _ = DROPPING.try_with(|dropping| {
+        let mut dropping = dropping.borrow_mut();
+        if dropping.depth >= DEPTH {
+            dropping.waiting.extend(job.take());
+        } else {
+            dropping.depth += 1;
+        }
+    });
+    job.map_or(Descent::Wait, Descent::Drop)
+}
+
+/// Leaves one level; the outermost one drops those in line first.
+fn ascend() {
+    while let Some(job) = next_in_line() {
+        drop(job);
+    }
+}
+
+/// The next job in line if this is the outermost level; otherwise leaves the level.
 fn next_in_line() -> Option<Job> {
-    let next = DROPPING.try_with(|line| {
-        let mut line = line.borrow_mut();
-        let next = line.as_mut().and_then(Vec::pop);
+    let next = DROPPING.try_with(|dropping| {
+        let mut dropping = dropping.borrow_mut();
+        let next = if dropping.depth == 1 {
+            dropping.waiting.pop()
+        } else {
+            None
+        };
         if next.is_none() {
-            *line = None;
+            dropping.depth -= 1;
         }
         next
     });

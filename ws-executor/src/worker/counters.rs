@@ -38,6 +38,8 @@ pub(crate) struct Counters {
     pub(crate) parks: Counter,
     pub(crate) notifications: Counter,
     pub(crate) idle_notifications: Counter,
+    /// Mean time of a poll, in nanoseconds: the bits of a float.
+    mean_poll: AtomicU64,
     /// Time spent asleep, in nanoseconds.
     asleep: Counter,
     /// When the worker fell asleep, in nanoseconds after the executor's start; zero if
@@ -46,6 +48,14 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
+    pub(crate) fn set_mean_poll(&self, nanos: f64) {
+        self.mean_poll.store(nanos.to_bits(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn mean_poll(&self) -> f64 {
+        f64::from_bits(self.mean_poll.load(Ordering::Relaxed))
+    }
+
     /// The worker falls asleep; `age` is that of the executor.
     pub(crate) fn fall_asleep(&self, age: Duration) {
         self.parks.add(1);
@@ -53,11 +63,13 @@ impl Counters {
             .store(nanos(age).max(1), Ordering::Relaxed);
     }
 
-    /// The worker wakes up.
-    pub(crate) fn wake_up(&self, age: Duration) {
+    /// The worker wakes up. Returns how long it slept.
+    pub(crate) fn wake_up(&self, age: Duration) -> Duration {
         let since = self.asleep_since.load(Ordering::Relaxed);
-        self.asleep.add(nanos(age).saturating_sub(since));
+        let slept = nanos(age).saturating_sub(since);
+        self.asleep.add(slept);
         self.asleep_since.store(0, Ordering::Relaxed);
+        Duration::from_nanos(slept)
     }
 
     /// How long the worker was awake.

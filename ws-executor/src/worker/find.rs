@@ -5,7 +5,7 @@ use ws_core::sync::hint;
 use super::{Until, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
-use crate::tuning::{INJECTOR_BATCH, LIFO_CAP, SEARCH_ROUNDS};
+use crate::tuning::{INJECTOR_BATCH, SEARCH_ROUNDS};
 
 impl Worker {
     /// The next job, if there is one anywhere. The worker counts as `searching`
@@ -44,8 +44,15 @@ impl Worker {
         if !self.pace.tick() {
             return None;
         }
-        self.turn_driver();
+        self.begin_interval();
         self.injector_batch()
+    }
+
+    #[cold]
+    fn begin_interval(&self) {
+        self.pace.begin_interval();
+        self.counters().set_mean_poll(self.pace.mean());
+        self.turn_driver();
     }
 
     #[inline]
@@ -54,16 +61,22 @@ impl Worker {
         if pinned.is_empty() {
             return None;
         }
-        pinned.pull(0, 1, drop)
+        let job = pinned.pull(0)?;
+        // What is queued has to wait, which whoever queued it did not know.
+        self.announce_rest();
+        Some(job)
     }
 
     #[inline]
     fn lifo_slot(&self) -> Option<Job> {
+        let job = self.slot.take()?;
         let streak = self.streak.get();
-        if streak >= LIFO_CAP && !self.ring.is_empty() {
+        if streak >= self.pace.lifo_cap() && !self.ring.is_empty() {
+            // Enough of that: it lines up behind the others.
+            self.push(job);
+            self.announce();
             return None;
         }
-        let job = self.slot.take()?;
         self.streak.set(streak + 1);
         self.counters().lifo_hits.add(1);
         Some(job)
@@ -87,31 +100,36 @@ impl Worker {
         let limit = share
             .min(INJECTOR_BATCH)
             .min(self.ring.spare_capacity() + 1);
-        let mut moved = 0;
-        let job = injector.pull(self.index, limit, |job| {
-            moved += 1;
-            if self.ring.push(job).is_err() {
-                unreachable!("there was room, and only the owner pushes");
-            }
-        })?;
+        let mut batch = self.batch.borrow_mut();
+        let job = injector.pull_batch(self.index, limit, &mut batch)?;
         self.streak.set(0);
         self.counters().injector_pulls.add(1);
-        if moved > 0 {
+        if !batch.is_empty() {
+            let rest = self.ring.push_batch(batch.drain(..)).count();
+            debug_assert_eq!(rest, 0, "there was room, and only the owner pushes");
             // If the job in hand blocks, others must see those in the ring.
-            self.shared.notify_one();
+            self.announce();
         }
         Some(job)
     }
 
     /// Looks at the queues of all others, again and again for a while.
     fn search(&self, until: &impl Until) -> Option<Job> {
-        self.pace.interrupt();
-        if let Some(job) = self.rescue_marked() {
-            return Some(job);
+        self.pace.pause();
+        self.counters().set_mean_poll(self.pace.mean());
+        let job = self
+            .relieve()
+            .or_else(|| self.rescue())
+            .or_else(|| self.search_rounds(until))
+            .or_else(|| self.rescue());
+        if job.is_some() {
+            self.pace.resume();
         }
-        self.mark_slots();
-        let rounds = self.rounds.get();
-        for round in 0..rounds {
+        job
+    }
+
+    fn search_rounds(&self, until: &impl Until) -> Option<Job> {
+        for round in 0..self.rounds.get() {
             if let Some(job) = self.steal().or_else(|| self.injector_batch()) {
                 self.search_paid(round);
                 return Some(job);
@@ -121,11 +139,8 @@ impl Worker {
             }
             hint::spin_loop();
         }
-        let rescued = self.rescue_marked();
-        if rescued.is_none() {
-            self.search_was_in_vain();
-        }
-        rescued
+        self.search_was_in_vain();
+        None
     }
 
     /// Waiting was worth it: wait longer next time, if it was long.
@@ -142,44 +157,47 @@ impl Worker {
         self.rounds.set((rounds - rounds / 4).max(SEARCH_ROUNDS.0));
     }
 
-    /// Half of the ring of someone who has one, in random order.
+    /// Half of the ring of someone who has a backlog, in random order.
     fn steal(&self) -> Option<Job> {
         let workers = self.shared.workers();
         let victims = self.rand.borrow_mut().victims(workers, self.index);
-        for victim in victims {
-            let ring = &self.shared.remotes[victim].ring;
-            if ring.is_empty() {
-                continue;
-            }
-            self.counters().steals_tried.add(1);
-            let before = self.ring.len();
-            // A lost race is no reason to go to sleep, nor to insist: the next round
-            // or the last look before parking comes here again.
-            if let Some(job) = ring.steal_into(&self.ring).success() {
-                self.counters().steals.add(1);
-                self.counters()
-                    .tasks_stolen
-                    .add((self.ring.len() - before + 1) as u64);
-                return Some(job);
-            }
-        }
-        None
+        victims
+            .filter(|&victim| self.shared.remotes[victim].is_worth_stealing_from())
+            .find_map(|victim| self.steal_from(victim))
     }
 
-    /// Notes which slots are full now.
-    fn mark_slots(&self) {
-        let _ = self.watch.borrow_mut().stuck_slot(&self.shared, self.index);
+    fn steal_from(&self, victim: usize) -> Option<Job> {
+        let counters = self.counters();
+        counters.steals_tried.add(1);
+        let before = self.ring.len();
+        // A lost race is no reason to go to sleep, nor to insist: the next round or the
+        // last look before parking comes here again.
+        let job = self.shared.remotes[victim]
+            .ring
+            .steal_into(&self.ring)
+            .success()?;
+        counters.steals.add(1);
+        counters
+            .tasks_stolen
+            .add((self.ring.len() - before + 1) as u64);
+        Some(job)
     }
 
-    /// Takes a job out of a slot that is full since it was marked, while its worker
-    /// is still in the same poll.
-    fn rescue_marked(&self) -> Option<Job> {
-        let victim = self
-            .watch
-            .borrow_mut()
-            .stuck_slot(&self.shared, self.index)?;
-        let job = self.shared.remotes[victim].slot.take()?;
-        self.counters().tasks_stolen.add(1);
+    /// Takes from the worker that the sentinel found to have a steady backlog.
+    fn relieve(&self) -> Option<Job> {
+        self.steal_from(self.relieve.take()?)
+    }
+
+    /// Takes from a worker that is stuck: in the same poll as at the last look, and with
+    /// tasks queued then and now.
+    fn rescue(&self) -> Option<Job> {
+        let victim = self.watch.borrow_mut().stuck(&self.shared, self.index)?;
+        let slot = &self.shared.remotes[victim].slot;
+        let job = slot.take().inspect(|_| self.counters().tasks_stolen.add(1));
+        let job = job.or_else(|| self.steal_from(victim))?;
+        // Nobody knows how long it will be stuck: this is no time for sparing wake-ups.
+        self.shared
+            .notify_many(self.shared.remotes[victim].ring.len() + self.ring.len());
         Some(job)
     }
 }

@@ -7,12 +7,13 @@
 //! into a LIFO slot notifies like any other.
 
 use std::fmt;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use ws_core::sync::Mutex;
+use ws_core::sync::{Mutex, MutexGuard};
 use ws_core::{Park, Unpark};
 
 use super::{Forever, Worker, current};
@@ -54,7 +55,7 @@ impl HostedWorker {
     /// Runs tasks until there are none, or the host should have its turn.
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let worker = &self.worker;
-        let mut searching = match std::mem::replace(&mut self.state, State::Ended) {
+        let mut searching = match mem::replace(&mut self.state, State::Ended) {
             State::Ended => return Poll::Ready(()),
             State::Running(searching) => searching,
             State::Parked(parking) => match worker.unhosted_wake(parking) {
@@ -89,6 +90,19 @@ impl HostedWorker {
         Poll::Pending
     }
 
+    /// Takes the worker out of the wake table and of the searchers' count, if the host
+    /// gave up before the end.
+    fn leave_protocol(&mut self) {
+        let searching = match mem::replace(&mut self.state, State::Ended) {
+            State::Ended => None,
+            State::Running(searching) => searching,
+            State::Parked(parking) => Some(self.worker.unpark_for_good(parking)),
+        };
+        if let Some(searching) = searching {
+            self.worker.stop_searching(searching);
+        }
+    }
+
     fn end(&mut self) {
         let _entered = current::enter(&self.worker);
         self.worker.end();
@@ -108,6 +122,23 @@ impl Worker {
             }
             Err(parking)
         })
+    }
+}
+
+impl Worker {
+    /// Ends a parking without waiting; if a notification is on its way, for that.
+    fn unpark_for_good(&self, mut parking: Parking) -> Searching {
+        let sleep = &self.shared.sleep;
+        loop {
+            match sleep
+                .cancel_parking(parking)
+                .or_else(|parking| sleep.wake_up(parking))
+            {
+                Ok(searching) => return searching,
+                Err(again) => parking = again,
+            }
+            ws_core::sync::thread::yield_now();
+        }
     }
 }
 
@@ -131,6 +162,7 @@ impl Future for HostedWorker {
 
 impl Drop for HostedWorker {
     fn drop(&mut self) {
+        self.leave_protocol();
         self.end();
         self.worker.shared.worker_ended();
     }
@@ -147,26 +179,27 @@ impl fmt::Debug for HostedWorker {
 /// The unparker of a hosted worker: wakes the future.
 #[derive(Default)]
 pub(crate) struct WakerSlot {
-    waker: Mutex<Option<Waker>>,
+    waker: Mutex<Option<Arc<Waker>>>,
 }
 
 impl WakerSlot {
     fn set(&self, waker: &Waker) {
-        let mut slot = self.waker.lock().expect("never poisoned");
-        let old = match &mut *slot {
-            Some(old) if old.will_wake(waker) => None,
-            slot => slot.replace(waker.clone()),
-        };
-        drop(slot);
+        // The host's code: not under the lock.
+        let new = Some(Arc::new(waker.clone()));
+        let old = mem::replace(&mut *self.lock(), new);
         drop(old);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Waker>>> {
+        self.waker.lock().expect("never poisoned")
     }
 }
 
 impl Unpark for WakerSlot {
     fn unpark(&self) {
-        let waker = self.waker.lock().expect("never poisoned").clone();
+        let waker = self.lock().clone();
         if let Some(waker) = waker {
-            ignore_panic(|| waker.wake());
+            ignore_panic(|| waker.wake_by_ref());
         }
     }
 }

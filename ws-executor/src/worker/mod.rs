@@ -26,6 +26,7 @@ mod find;
 pub(crate) mod hosted;
 mod pace;
 mod park;
+mod share;
 mod watch;
 
 use std::cell::{Cell, RefCell};
@@ -41,8 +42,8 @@ use crate::coop;
 use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
 use crate::task::contain::ignore_panic;
-use crate::task::job::Job;
-use crate::tuning::SEARCH_ROUNDS;
+use crate::task::job::{Job, drop_refused};
+use crate::tuning::{INJECTOR_BATCH, SEARCH_ROUNDS};
 
 /// A parker whose type is hidden.
 pub(crate) type AnyParker = Box<dyn Park<Unparker = Arc<dyn Unpark>>>;
@@ -57,10 +58,14 @@ pub(crate) struct Worker {
     rand: RefCell<FastRand>,
     pace: Pace,
     watch: RefCell<Watch>,
+    /// Where jobs are on their way from the injector to the ring; empty otherwise.
+    batch: RefCell<Vec<Job>>,
     /// How often in a row the last job came from the LIFO slot.
     streak: Cell<u32>,
     /// How long to search before parking; adapts.
     rounds: Cell<u32>,
+    /// A worker that the sentinel found to have a steady backlog.
+    relieve: Cell<Option<usize>>,
     /// How many polls there had been when the worker last woke up.
     polls_at_wake: Cell<Option<u64>>,
     /// Whether this thread is inside the driver.
@@ -99,6 +104,23 @@ impl Queues {
     }
 }
 
+/// Wakes a worker, in its parker or in the driver, for a reason of its own.
+pub(crate) struct AnyUnparker {
+    shared: Arc<Shared>,
+    worker: usize,
+}
+
+impl Unpark for AnyUnparker {
+    fn unpark(&self) {
+        self.shared.remotes[self.worker].unparker.unpark();
+        // Whoever is in there looks around, and goes back if it was not meant.
+        self.shared
+            .driver
+            .iter()
+            .for_each(|seat| seat.driver().wake());
+    }
+}
+
 /// What a worker is told to wait for besides work.
 pub(crate) trait Until {
     /// Whether the worker should return to its caller.
@@ -128,8 +150,10 @@ impl Worker {
             rand: RefCell::new(rand),
             pace: Pace::new(),
             watch: RefCell::new(Watch::new(workers)),
+            batch: RefCell::new(Vec::with_capacity(INJECTOR_BATCH)),
             streak: Cell::new(0),
             rounds: Cell::new(SEARCH_ROUNDS.1),
+            relieve: Cell::new(None),
             polls_at_wake: Cell::new(None),
             turning: Cell::new(false),
             pinned_futures: Rc::default(),
@@ -162,8 +186,12 @@ impl Worker {
         &self.nesting
     }
 
-    pub(crate) fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::clone(&self.remote().unparker)
+    /// What wakes this worker wherever it sleeps.
+    pub(crate) fn unparker(&self) -> AnyUnparker {
+        AnyUnparker {
+            shared: Arc::clone(&self.shared),
+            worker: self.index,
+        }
     }
 
     /// Runs jobs until the executor is closed or `until` is over.
@@ -211,19 +239,14 @@ impl Worker {
     /// Takes in a job that was spawned or woken on this thread.
     #[inline]
     pub(crate) fn woken(&self, job: Job) {
-        if self.turning.get() {
-            return self.woken_by_driver(job);
-        }
-        if !self.shared.settings.lifo_slot {
-            self.push(job);
-            return self.shared.notify_one();
+        if self.is_different() {
+            return self.take_in_differently(job);
         }
         match self.slot.push(job) {
-            None if self.shared.settings.sentinel => self.shared.want_sentinel(),
-            None => self.shared.notify_one(),
+            None => self.shared.want_sentinel(),
             Some(evicted) => {
                 self.push(evicted);
-                self.shared.notify_one();
+                self.announce();
             }
         }
     }
@@ -231,11 +254,38 @@ impl Worker {
     /// Takes in a job that was woken during its own poll, which has ended.
     #[inline]
     pub(crate) fn yielded(&self, job: Job) {
+        if self.is_different() {
+            return self.take_in_differently(job);
+        }
         // If it is the only one, this worker runs it next: there is nothing to share.
         let alone = self.ring.is_empty() && self.slot.is_empty();
         self.push(job);
         if !alone {
-            self.shared.notify_one();
+            self.announce();
+        }
+    }
+
+    /// Whether jobs do not take their usual way.
+    #[inline]
+    fn is_different(&self) -> bool {
+        self.turning.get() || !self.shared.settings.lifo_slot || self.shared.is_closed()
+    }
+
+    #[cold]
+    fn take_in_differently(&self, job: Job) {
+        if self.shared.is_closed() {
+            // Nobody runs it any more.
+            drop_refused([job]);
+        } else if self.turning.get() {
+            // Woken by the driver: this thread leaves it, and looks at its ring.
+            self.push(job);
+            self.shared
+                .driver
+                .iter()
+                .for_each(|seat| seat.driver().wake_local());
+        } else {
+            self.push(job);
+            self.announce();
         }
     }
 
@@ -248,15 +298,6 @@ impl Worker {
         }
         self.counters().overflows.add(1);
         self.shared.inject_batch(rest);
-    }
-
-    /// Takes in a job whose event the driver has seen, on this very thread.
-    fn woken_by_driver(&self, job: Job) {
-        // Nobody is notified: this thread leaves the driver and looks at its ring.
-        self.push(job);
-        if let Some(seat) = &self.shared.driver {
-            seat.driver().wake_local();
-        }
     }
 
     /// Puts a job at the end of the ring, or what does not fit into the injector.
@@ -276,7 +317,7 @@ impl Worker {
         self.shared.notify_many(self.ring.len());
     }
 
-    /// Drops everything that is queued, when the executor is closed.
+    /// Ends the worker, when the executor is closed: drops everything that is queued.
     pub(crate) fn end(&self) {
         self.shared.registry.close(self.index);
         loop {
@@ -287,14 +328,13 @@ impl Worker {
             // Someone is about to schedule a future that must be dropped here.
             ws_core::sync::thread::yield_now();
         }
-        drop(self.remote().pinned.close());
-        self.drop_queued();
+        drop_refused(self.remote().pinned.close());
     }
 
-    fn drop_queued(&self) {
-        // A dropped future may wake other tasks, which are then queued here.
+    /// Drops everything that is queued here.
+    pub(crate) fn drop_queued(&self) {
         while let Some(job) = self.own_job() {
-            drop(job);
+            drop_refused([job]);
         }
     }
 

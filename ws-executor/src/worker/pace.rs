@@ -1,70 +1,120 @@
-//! How many ticks may pass before the injector has its turn.
+//! How long the polls of a worker take, and what follows from that.
 //!
-//! Looking at the injector costs a few loads, so it is not done at every tick; but
-//! a task in it must not wait long. The time of a poll says how many ticks make a
-//! given latency: the interval is `latency / mean poll time`, clamped. The mean is
-//! an exponentially weighted one (α = 0.1) over intervals; so the clock is read
-//! once an interval, and never for a single task, which would cost as much as the
-//! task.
+//! A clock read costs as much as a small task, so no single poll is timed. Polls are
+//! timed in stretches: up to an interval's worth of them, or until the worker runs out
+//! of work. The mean over stretches is an exponentially weighted one (α = 0.1, but 0.5
+//! where it rises: long polls should be noticed soon). From it follow
+//!
+//! - how many ticks may pass before the injector has its turn: `latency / mean`,
+//!   clamped. Looking costs a few loads, so it is not done at every tick; but a task in
+//!   the injector must not wait long;
+//! - whether the LIFO slot is worth its unfairness;
+//! - whether what is queued here is worth sharing (`share.rs`).
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use crate::clock::Instant;
-use crate::tuning::{INJECTOR_INTERVAL, INJECTOR_LATENCY};
+use crate::tuning::{INJECTOR_INTERVAL, INJECTOR_LATENCY, LIFO_CAP, LIFO_WORTH};
 
-/// The weight of the newest interval in the mean.
-const ALPHA: f64 = 0.1;
+/// The length of the very first stretch, in ticks.
+const FIRST: u32 = 4;
 
-/// A worker's estimate of its polls, and when the injector is due.
-pub(crate) struct Pace {
+/// The weight of the newest stretch in the mean, if it is lower and if it is higher.
+const ALPHA: (f64, f64) = (0.1, 0.5);
+
+/// A worker's estimate of its polls.
+pub(super) struct Pace {
     /// Ticks until the injector is due.
     left: Cell<u32>,
     interval: Cell<u32>,
+    /// What `left` was when this stretch began.
+    left_at_first: Cell<u32>,
+    /// When this stretch began, if one has.
+    began: Cell<Option<Instant>>,
     /// Mean time of a poll, in nanoseconds.
     mean: Cell<f64>,
-    /// When this interval began; `None` if something else than polls was in it.
-    began: Cell<Option<Instant>>,
 }
 
 impl Pace {
-    pub(crate) fn new() -> Self {
-        let (_, slowest) = INJECTOR_INTERVAL;
+    pub(super) fn new() -> Self {
+        let (_, longest) = INJECTOR_INTERVAL;
         Self {
-            left: Cell::new(slowest),
-            interval: Cell::new(slowest),
-            mean: Cell::new(INJECTOR_LATENCY.as_nanos() as f64 / f64::from(slowest)),
+            // The first stretch is short, to know something soon.
+            left: Cell::new(FIRST),
+            interval: Cell::new(longest),
+            left_at_first: Cell::new(FIRST),
             began: Cell::new(None),
+            mean: Cell::new(0.0),
         }
     }
 
     /// Counts a tick; says whether the injector is due.
     #[inline]
-    pub(crate) fn tick(&self) -> bool {
+    pub(super) fn tick(&self) -> bool {
         let left = self.left.get();
         if left > 0 {
             self.left.set(left - 1);
             return false;
         }
-        self.begin_interval();
         true
     }
 
-    #[cold]
-    fn begin_interval(&self) {
+    /// The injector has its turn: begins an interval, and a stretch.
+    pub(super) fn begin_interval(&self) {
         let now = Instant::now();
-        if let Some(began) = self.began.replace(Some(now)) {
-            let polls = f64::from(self.interval.get() + 1);
-            let sample = (now - began).as_nanos() as f64 / polls;
-            let mean = self.mean.get() * (1.0 - ALPHA) + sample * ALPHA;
-            self.mean.set(mean);
-            self.interval.set(interval(mean));
-        }
+        self.end_stretch(now);
         self.left.set(self.interval.get());
+        self.begin_stretch(now);
     }
 
-    /// The worker was parked or searched: this interval says nothing about polls.
-    pub(crate) fn interrupt(&self) {
-        self.began.set(None);
+    /// The worker has found work again: begins a stretch.
+    pub(super) fn resume(&self) {
+        self.begin_stretch(Instant::now());
+    }
+
+    /// The worker has run out of work: ends the stretch.
+    pub(super) fn pause(&self) {
+        if self.began.get().is_some() {
+            self.end_stretch(Instant::now());
+        }
+    }
+
+    fn begin_stretch(&self, now: Instant) {
+        self.began.set(Some(now));
+        self.left_at_first.set(self.left.get());
+    }
+
+    fn end_stretch(&self, now: Instant) {
+        let ticks = self.left_at_first.get().saturating_sub(self.left.get());
+        if let Some(began) = self.began.take().filter(|_| ticks > 0) {
+            self.learn((now - began) / ticks);
+        }
+    }
+
+    fn learn(&self, sample: Duration) {
+        let (sample, mean) = (sample.as_nanos() as f64, self.mean.get());
+        let alpha = if sample < mean { ALPHA.0 } else { ALPHA.1 };
+        let mean = mean + (sample - mean) * alpha;
+        self.mean.set(mean);
+        self.interval.set(interval(mean));
+    }
+
+    /// The mean time of a poll, in nanoseconds.
+    #[inline]
+    pub(super) fn mean(&self) -> f64 {
+        self.mean.get()
+    }
+
+    /// How often in a row the LIFO slot may be used. Not at all while polls are long:
+    /// then it saves nothing worth mentioning, and others wait longer.
+    #[inline]
+    pub(super) fn lifo_cap(&self) -> u32 {
+        if self.mean.get() < LIFO_WORTH {
+            LIFO_CAP
+        } else {
+            0
+        }
     }
 }
 
@@ -85,14 +135,26 @@ mod tests {
         let (least, most) = INJECTOR_INTERVAL;
         assert_eq!(interval(0.0), most);
         assert_eq!(interval(1.0), most);
-        assert_eq!(interval(10_000.0), 20);
+        assert_eq!(interval(2_000.0), 10);
         assert_eq!(interval(1e9), least);
+    }
+
+    #[test]
+    fn long_polls_are_noticed_at_once_and_short_ones_slowly() {
+        let pace = Pace::new();
+        pace.learn(Duration::from_micros(10));
+        assert_eq!(pace.mean(), 5_000.0);
+        assert_eq!(pace.lifo_cap(), 0);
+        pace.learn(Duration::ZERO);
+        assert_eq!(pace.mean(), 4_500.0);
     }
 
     #[test]
     fn due_once_an_interval() {
         let pace = Pace::new();
-        let due = (0..10 * 62).filter(|_| pace.tick()).count();
-        assert!(due >= 10, "due {due} times");
+        let ticks = || (1..).find(|_| pace.tick()).unwrap();
+        assert_eq!(ticks(), FIRST + 1);
+        pace.begin_interval();
+        assert_eq!(ticks(), 62);
     }
 }

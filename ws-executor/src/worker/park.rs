@@ -1,12 +1,14 @@
 //! How a worker goes to sleep, and what wakes it; the steps are those of
 //! [`sleep`](crate::sleep).
 
+use std::time::Duration;
+
 use super::watch::Finding;
 use super::{Until, Worker};
 use crate::driver::DriverSeat;
 use crate::sleep::sentinel::Duty;
 use crate::sleep::{Parking, Searching};
-use crate::tuning::PERIOD;
+use crate::tuning::{PERIOD, SEARCH_ROUNDS, SPIN_WORTH};
 
 impl Worker {
     /// Sleeps until there is something to do. Returns whether it counts as searching.
@@ -39,14 +41,24 @@ impl Worker {
 
     fn wake_up(&self) {
         let counters = self.counters();
-        counters.wake_up(self.shared.age());
+        if counters.wake_up(self.shared.age()) < SPIN_WORTH {
+            // It should have gone on searching.
+            self.rounds
+                .set((self.rounds.get() * 4).min(SEARCH_ROUNDS.1));
+        }
         self.polls_at_wake.set(Some(counters.polls.get()));
-        self.pace.interrupt();
     }
 
-    /// Sleeps until `until` is over, whatever happens to the executor.
+    /// Sleeps until `until` is over, and runs nothing meanwhile.
     pub(crate) fn wait(&self, until: &impl Until) {
         while !until.is_over() {
+            if self.shared.is_closed() {
+                // What it waits for may be queued here.
+                self.drop_queued();
+                if until.is_over() {
+                    return;
+                }
+            }
             self.parker.park();
         }
     }
@@ -76,7 +88,7 @@ impl Worker {
         let mut finding = Finding::Busy;
         loop {
             let mut ended = sleep.wake_up(parking);
-            if self.has_reason_to_stay(until) || finding == Finding::LeftAlone {
+            if self.has_reason_to_stay(until) || self.should_act_on(finding) {
                 ended = ended.or_else(|parking| sleep.cancel_parking(parking));
             }
             parking = match ended {
@@ -114,6 +126,18 @@ impl Worker {
             || !self.remote().pinned.is_empty()
             || !self.slot.is_empty()
             || self.should_stop(until)
+    }
+
+    /// Whether what the sentinel sees is to be acted on; and prepares that.
+    fn should_act_on(&self, finding: Finding) -> bool {
+        match finding {
+            Finding::Busy | Finding::Quiet => false,
+            Finding::LeftAlone => true,
+            Finding::Backlog(worker) => {
+                self.relieve.set(Some(worker));
+                true
+            }
+        }
     }
 
     /// Gives the duty up, if there is nothing to watch after all.
@@ -159,9 +183,7 @@ impl Worker {
         };
         self.shared.sleep.leave_driver();
         seat.leave();
-        if self.ring.len() > 1 {
-            self.shared.notify_one();
-        }
+        self.announce_events();
         seat.hand_off(&self.shared);
     }
 
@@ -176,12 +198,21 @@ impl Worker {
             return;
         };
         if seat.is_free() && seat.take() {
-            self.turn(Some(std::time::Duration::ZERO));
+            self.turn(Some(Duration::ZERO));
             seat.leave();
+            self.announce_events();
+            seat.hand_off(&self.shared);
         }
     }
 
-    fn turn(&self, timeout: Option<std::time::Duration>) {
+    /// Tells others of what the driver has put into the ring, if it is more than one.
+    fn announce_events(&self) {
+        if self.ring.len() > 1 {
+            self.announce();
+        }
+    }
+
+    fn turn(&self, timeout: Option<Duration>) {
         let Some(seat) = &self.shared.driver else {
             return;
         };

@@ -1,19 +1,25 @@
-//! What a worker remembers of the others' slots between two looks.
+//! What a worker remembers of the others' queues between two looks.
 //!
-//! A slot is *stuck* if it is full at two looks and its worker has not begun another
-//! poll between them. It may have emptied and filled the slot within that poll; then
-//! the younger task is taken a bit early, which does no harm.
+//! A worker is *stuck* if it has tasks in its slot or its ring at two looks and has not
+//! begun another poll between them. It has a *steady backlog* if its ring had several
+//! tasks at two looks of the sentinel, which are far apart.
 
+use crate::clock::Instant;
 use crate::driver::DriverSeat;
 use crate::shared::Shared;
+use crate::tuning::{BACKLOG, STUCK};
 
-/// The slot was empty at the last look.
-const EMPTY: u64 = u64::MAX;
+/// Nothing was queued at the last look.
+const NOTHING: u64 = u64::MAX;
 
 /// The last look.
 pub(super) struct Watch {
-    /// For each worker, how many polls it had begun if its slot was full.
+    /// When that was.
+    looked: Instant,
+    /// For each worker, how many polls it had begun if something was queued there.
     polls: Box<[u64]>,
+    /// For each worker, whether it had a backlog when the sentinel looked.
+    backlogs: Box<[bool]>,
     /// How many jobs came out of slots, in all.
     lifo_hits: u64,
     /// How often the driver was entered.
@@ -23,19 +29,27 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(workers: usize) -> Self {
         Self {
-            polls: vec![EMPTY; workers].into(),
+            looked: Instant::now(),
+            polls: vec![NOTHING; workers].into(),
+            backlogs: vec![false; workers].into(),
             lifo_hits: 0,
             driver_turns: 0,
         }
     }
 
-    /// Looks at all slots but that of `me`; returns a worker whose slot is stuck.
-    pub(super) fn stuck_slot(&mut self, shared: &Shared, me: usize) -> Option<usize> {
+    /// Looks at all workers but `me`, if the last look is long enough ago; returns one
+    /// that is stuck.
+    pub(super) fn stuck(&mut self, shared: &Shared, me: usize) -> Option<usize> {
+        let now = Instant::now();
+        if now - self.looked < STUCK {
+            return None;
+        }
+        self.looked = now;
         let mut stuck = None;
         for (worker, remote) in shared.remotes.iter().enumerate() {
             let seen = &mut self.polls[worker];
-            if worker == me || remote.slot.is_empty() {
-                *seen = EMPTY;
+            if worker == me || (remote.slot.is_empty() && remote.ring.is_empty()) {
+                *seen = NOTHING;
                 continue;
             }
             let now = remote.counters.polls.get();
@@ -45,6 +59,18 @@ impl Watch {
             *seen = now;
         }
         stuck
+    }
+
+    /// Looks at all rings but that of `me`; returns a worker with a steady backlog.
+    fn steady_backlog(&mut self, shared: &Shared, me: usize) -> Option<usize> {
+        let mut steady = None;
+        for (worker, remote) in shared.remotes.iter().enumerate() {
+            let now = worker != me && remote.ring.len() >= BACKLOG;
+            if std::mem::replace(&mut self.backlogs[worker], now) && now {
+                steady = Some(worker);
+            }
+        }
+        steady
     }
 
     /// What the sentinel sees, a period after its last look.
@@ -63,8 +89,11 @@ impl Watch {
             .driver
             .as_ref()
             .is_some_and(DriverSeat::wants_watching);
-        if self.stuck_slot(shared, me).is_some() || (driver_left && same_turn) {
+        let backlog = self.steady_backlog(shared, me);
+        if self.stuck(shared, me).is_some() || (driver_left && same_turn) {
             Finding::LeftAlone
+        } else if let Some(worker) = backlog {
+            Finding::Backlog(worker)
         } else if same_hits && same_turn && !shared.has_something_to_watch() {
             Finding::Quiet
         } else {
@@ -76,10 +105,12 @@ impl Watch {
 /// What a sentinel may see.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// Slots and driver are in use, and looked after.
+    /// Queues and driver are in use, and looked after.
     Busy,
-    /// No slot was used, and the driver was not left.
+    /// Nothing is queued, no slot was used, and the driver was not left.
     Quiet,
-    /// A slot is stuck, or the driver was left alone for a period.
+    /// This worker has more to do than it gets done.
+    Backlog(usize),
+    /// A worker is stuck, or the driver was left alone for a period.
     LeftAlone,
 }

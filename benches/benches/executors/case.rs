@@ -1,0 +1,104 @@
+//! What a case is, and how it is put together with a contender.
+
+use crate::contender::{Contender, Kind};
+use crate::contenders::{AsyncExecutor, Floor, Pool, StaticExecutor, Tokio, Ws};
+use crate::meter::Meter;
+
+/// Work that every contender does with the same code.
+pub(crate) trait Case: 'static {
+    /// What the times are divided by.
+    const UNIT: &'static str;
+    const RULES: Rules = Rules::PLAIN;
+
+    fn name() -> String;
+
+    /// Takes one sample: prepares the work, has the meter time it, and waits until
+    /// nothing of it is left.
+    fn run<C: Contender>(contender: &C, meter: &mut Meter);
+}
+
+/// How a case is judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) thread_pool: ThreadPool,
+    /// Whether the floor is measured too. Such a case is not counted in means.
+    pub(crate) has_floor: bool,
+}
+
+impl Rules {
+    pub(crate) const PLAIN: Rules = Rules {
+        thread_pool: ThreadPool::Counts,
+        has_floor: false,
+    };
+}
+
+/// The part of futures' `ThreadPool`, whose yield lets nobody else run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThreadPool {
+    /// A peer like the others.
+    Counts,
+    /// Measured, but not held against anybody: what is timed is the yield.
+    Shown,
+    /// The case would never end.
+    LeftOut,
+}
+
+/// A case with its contenders to be chosen.
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) unit: &'static str,
+    pub(crate) rules: Rules,
+    start: fn(Kind, usize) -> Lane,
+}
+
+/// A contender that is running, ready to give samples of one case.
+pub(crate) type Lane = Box<dyn FnMut(&mut Meter)>;
+
+impl Entry {
+    pub(crate) fn of<K: Case>() -> Self {
+        Self {
+            name: K::name(),
+            unit: K::UNIT,
+            rules: K::RULES,
+            start: start::<K>,
+        }
+    }
+
+    /// Returns whether that contender takes part.
+    pub(crate) fn admits(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::ThreadPool => self.rules.thread_pool != ThreadPool::LeftOut,
+            Kind::Floor => self.rules.has_floor,
+            _ => true,
+        }
+    }
+
+    /// Returns whether the contender's figures are those of a peer.
+    pub(crate) fn counts(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::ThreadPool => self.rules.thread_pool == ThreadPool::Counts,
+            kind => Kind::PEERS.contains(&kind),
+        }
+    }
+
+    /// Starts an executor of that kind.
+    pub(crate) fn start(&self, kind: Kind, workers: usize) -> Lane {
+        (self.start)(kind, workers)
+    }
+}
+
+fn start<K: Case>(kind: Kind, workers: usize) -> Lane {
+    match kind {
+        Kind::Ws => lane::<K, Ws>(workers),
+        Kind::Tokio => lane::<K, Tokio>(workers),
+        Kind::AsyncExecutor => lane::<K, AsyncExecutor>(workers),
+        Kind::StaticExecutor => lane::<K, StaticExecutor>(workers),
+        Kind::ThreadPool => lane::<K, Pool>(workers),
+        Kind::Floor => lane::<K, Floor>(workers),
+    }
+}
+
+fn lane<K: Case, C: Contender>(workers: usize) -> Lane {
+    let contender = C::new(workers);
+    Box::new(move |meter| K::run(&contender, meter))
+}
