@@ -27,7 +27,8 @@ pub enum DriverHandoff {
 }
 
 /// The driver, and whether a worker is in it.
-pub(crate) struct DriverSeat {
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub struct DriverSeat {
     driver: Box<dyn Driver>,
     handoff: DriverHandoff,
     taken: CachePadded<AtomicBool>,
@@ -35,8 +36,10 @@ pub(crate) struct DriverSeat {
     turns: AtomicU64,
 }
 
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 impl DriverSeat {
-    pub(crate) fn new(driver: Box<dyn Driver>, handoff: DriverHandoff) -> Self {
+    /// A driver that no one is in.
+    pub fn new(driver: Box<dyn Driver>, handoff: DriverHandoff) -> Self {
         Self {
             driver,
             handoff,
@@ -45,17 +48,19 @@ impl DriverSeat {
         }
     }
 
-    pub(crate) fn driver(&self) -> &dyn Driver {
+    /// The driver itself.
+    pub fn driver(&self) -> &dyn Driver {
         &*self.driver
     }
 
-    pub(crate) fn is_free(&self) -> bool {
+    /// Whether no one is in the driver, at some moment.
+    pub fn is_free(&self) -> bool {
         !self.taken.load(Ordering::Relaxed)
     }
 
     /// Takes the driver, if it is free.
     #[must_use = "who takes the driver has to leave it"]
-    pub(crate) fn take(&self) -> bool {
+    pub fn take(&self) -> bool {
         // ORDERING(driver.seat): acquire side; the driver is used by one thread
         // after the other.
         if self.is_free() && !self.taken.swap(true, Ordering::Acquire) {
@@ -65,7 +70,8 @@ impl DriverSeat {
         false
     }
 
-    pub(crate) fn leave(&self) {
+    /// Leaves the driver to others.
+    pub fn leave(&self) {
         // ORDERING(driver.seat): release side.
         self.taken.store(false, Ordering::Release);
         // ORDERING(sleep.fence): a worker that parks sees the driver free, or we
@@ -78,7 +84,7 @@ impl DriverSeat {
     }
 
     /// Whether a sentinel should keep an eye on it.
-    pub(crate) fn wants_watching(&self) -> bool {
+    pub fn wants_watching(&self) -> bool {
         self.handoff == DriverHandoff::Sentinel && self.is_free()
     }
 

@@ -7,7 +7,7 @@ use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::scope::Scope;
-use crate::task::Task;
+use crate::task::{self, Task};
 use crate::threads::Threads;
 use crate::worker::current;
 
@@ -92,7 +92,11 @@ impl Executor {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.handle.spawn(future)
+        // As in `Handle::spawn`; in an unoptimised build each call is one more copy.
+        if task::is_large::<F>() {
+            return self.handle.start(Box::pin(future));
+        }
+        self.handle.start(future)
     }
 
     /// Spawns many tasks at once; see [`Handle::spawn_many`].

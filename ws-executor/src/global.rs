@@ -11,7 +11,7 @@ use crate::context;
 use crate::executor::Executor;
 use crate::handle::Handle;
 use crate::scope::Scope;
-use crate::task::Task;
+use crate::task::{self, Task};
 use crate::{block_on as blocks, blocking};
 
 /// The environment variable with the number of workers.
@@ -73,7 +73,11 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    handle().spawn(future)
+    // As in `Handle::spawn`; in an unoptimised build each call is one more copy.
+    if task::is_large::<F>() {
+        return handle().start(Box::pin(future));
+    }
+    handle().start(future)
 }
 
 /// Spawns many tasks at once on the process-wide executor; see

@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use crate::scope::{self, Scope};
 use crate::shared::Shared;
 use crate::task::job::Job;
-use crate::task::{Task, new_task};
+use crate::task::{self, Task, new_task};
 use crate::worker::current;
 use crate::{block_on, blocking, pinned};
 
@@ -88,6 +88,19 @@ impl Handle {
     /// assert_eq!(executor.block_on(task), "done");
     /// ```
     pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        if task::is_large::<F>() {
+            return self.start(Box::pin(future));
+        }
+        self.start(future)
+    }
+
+    /// Spawns a task whose future is small.
+    #[inline]
+    pub(crate) fn start<F>(&self, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,

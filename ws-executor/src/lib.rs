@@ -95,8 +95,9 @@ pub use yield_now::{YieldNow, yield_now};
 #[cfg(any(ws_loom, ws_shuttle))]
 #[doc(hidden)]
 pub mod model {
+    pub use crate::driver::DriverSeat;
     pub use crate::injector::Injector;
-    pub use crate::sleep::sentinel::Duty;
+    pub use crate::sleep::sentinel::{Duty, Sentinel};
     pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};
     pub use crate::task::home::Population;
     pub use crate::task::registry::{Registry, Seat};

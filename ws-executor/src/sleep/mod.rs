@@ -110,7 +110,7 @@ pub struct Sleep {
     in_driver: AtomicUsize,
     /// How many workers may start to search of their own accord.
     limit: usize,
-    pub(crate) sentinel: Sentinel,
+    pub sentinel: Sentinel,
 }
 
 /// A worker that counts as searching.
@@ -270,17 +270,17 @@ impl Sleep {
     }
 
     /// Says that `worker` is going to sleep in the driver; before W1.
-    pub(crate) fn enter_driver(&self, worker: usize) {
+    pub fn enter_driver(&self, worker: usize) {
         self.in_driver.store(worker, Ordering::Relaxed);
     }
 
     /// Says that no one sleeps in the driver.
-    pub(crate) fn leave_driver(&self) {
+    pub fn leave_driver(&self) {
         self.in_driver.store(NO_ONE, Ordering::Relaxed);
     }
 
     /// Whether `worker`, which the caller has taken, sleeps in the driver.
-    pub(crate) fn is_in_driver(&self, worker: usize) -> bool {
+    pub fn is_in_driver(&self, worker: usize) -> bool {
         self.in_driver.load(Ordering::Relaxed) == worker
     }
 

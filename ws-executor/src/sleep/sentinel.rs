@@ -54,7 +54,7 @@ const WANTED: u8 = 1;
 const HELD: u8 = 2;
 
 /// Who has the duty.
-pub(crate) struct Sentinel {
+pub struct Sentinel {
     duty: CachePadded<AtomicU8>,
 }
 
@@ -71,7 +71,7 @@ impl Sentinel {
     }
 
     /// Whether a sentinel is needed that no one is yet.
-    pub(crate) fn is_wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         self.duty.load(Ordering::Relaxed) == WANTED
     }
 }

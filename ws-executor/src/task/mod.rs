@@ -28,6 +28,13 @@ use crate::worker::current;
 
 pub use self::handle::{FallibleTask, Task};
 
+/// Whether a future is to be boxed before it is passed on. async-task does so from the
+/// same size on, but only at the end: until then it would be copied from frame to frame,
+/// and a megabyte would overflow the stack of an unoptimised build.
+pub(crate) const fn is_large<F>() -> bool {
+    size_of::<F>() >= 2048
+}
+
 /// Makes a task of `future` that is at home in `shared`, and its first job; no job
 /// if the executor is closed, and then the task is cancelled.
 ///

@@ -125,6 +125,7 @@ impl Worker {
         self.shared.has_work()
             || !self.remote().pinned.is_empty()
             || !self.slot.is_empty()
+            || !self.ring.is_empty()
             || self.should_stop(until)
     }
 

@@ -1,0 +1,525 @@
+//! Workers sleep in a driver: one at a time, and nothing that happens there is missed.
+//!
+//! The driver here is a list of wakers that other threads have fired, under a lock: a
+//! reactor without an operating system.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use tests::watchdog::guard;
+use ws_core::Driver;
+use ws_executor::{DriverHandoff, Executor, Handle, yield_now};
+
+/// The reactor: events are wakers, and a turn wakes them.
+#[derive(Default)]
+struct Reactor {
+    state: Mutex<State>,
+    changed: Condvar,
+    inside: AtomicUsize,
+    turns: AtomicUsize,
+    wakes: AtomicUsize,
+    local_wakes: AtomicUsize,
+    polls: AtomicUsize,
+    lives: AtomicUsize,
+    ends: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State {
+    fired: Vec<Waker>,
+    woken: bool,
+}
+
+/// The reactor, as the executor gets it.
+struct Shared(Arc<Reactor>);
+
+impl Driver for Shared {
+    fn enter(&self, life: &mut dyn FnMut()) {
+        self.0.lives.fetch_add(1, Ordering::Relaxed);
+        life();
+        self.0.ends.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn turn(&self, timeout: Option<Duration>) {
+        let reactor = &*self.0;
+        assert_eq!(
+            reactor.inside.fetch_add(1, Ordering::Acquire),
+            0,
+            "two threads are inside"
+        );
+        reactor.turns.fetch_add(1, Ordering::Relaxed);
+        let idle = |state: &mut State| !state.woken && state.fired.is_empty();
+        let state = reactor.state.lock().unwrap();
+        let mut state = match timeout {
+            None => reactor.changed.wait_while(state, idle).unwrap(),
+            Some(time) => {
+                reactor
+                    .changed
+                    .wait_timeout_while(state, time, idle)
+                    .unwrap()
+                    .0
+            }
+        };
+        state.woken = false;
+        let fired = std::mem::take(&mut state.fired);
+        drop(state);
+        fired.into_iter().for_each(Waker::wake);
+        reactor.inside.fetch_sub(1, Ordering::Release);
+    }
+
+    fn wake(&self) {
+        self.0.wakes.fetch_add(1, Ordering::Relaxed);
+        self.0.state.lock().unwrap().woken = true;
+        self.0.changed.notify_all();
+    }
+
+    fn wake_local(&self) {
+        assert_eq!(self.0.inside.load(Ordering::Relaxed), 1, "nobody is inside");
+        self.0.local_wakes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn poll_scope(&self, poll: &mut dyn FnMut()) {
+        poll();
+        self.0.polls.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Reactor {
+    fn fire(&self, waker: Waker) {
+        self.state.lock().unwrap().fired.push(waker);
+        self.changed.notify_all();
+    }
+}
+
+/// Something that happens once, and is seen by the reactor.
+#[derive(Clone, Default)]
+struct Event(Arc<(AtomicBool, Mutex<Option<Waker>>)>);
+
+impl Event {
+    async fn wait(&self) {
+        poll_fn(|cx| {
+            let mut waker = self.0.1.lock().unwrap();
+            if self.0.0.load(Ordering::Acquire) {
+                return Poll::Ready(());
+            }
+            *waker = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Makes it happen; the reactor wakes whoever waits.
+    fn happen(&self, reactor: &Reactor) {
+        let waker = {
+            let mut waker = self.0.1.lock().unwrap();
+            self.0.0.store(true, Ordering::Release);
+            waker.take()
+        };
+        waker.into_iter().for_each(|waker| reactor.fire(waker));
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.0.1.lock().unwrap().is_some()
+    }
+}
+
+fn executor(workers: usize, handoff: DriverHandoff) -> (Executor, Arc<Reactor>) {
+    let reactor = Arc::new(Reactor::default());
+    let executor = Executor::builder()
+        .workers(workers)
+        .driver(Shared(Arc::clone(&reactor)))
+        .driver_handoff(handoff)
+        .build()
+        .unwrap();
+    (executor, reactor)
+}
+
+/// Waits until a condition holds that nobody announces.
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    guard(what, || {
+        while !condition() {
+            thread::yield_now();
+        }
+    });
+}
+
+fn all_parked(handle: &Handle) -> bool {
+    handle.metrics().parked_workers() == handle.workers()
+}
+
+const HANDOFFS: [DriverHandoff; 3] = [
+    DriverHandoff::Off,
+    DriverHandoff::Sentinel,
+    DriverHandoff::Eager,
+];
+
+#[test]
+fn every_worker_lives_inside_enter_and_every_poll_inside_its_scope() {
+    guard("lives and polls", || {
+        let (executor, reactor) = executor(3, DriverHandoff::default());
+        for _ in 0..100 {
+            executor.block_on(executor.spawn(yield_now()));
+        }
+        executor.shutdown();
+        assert_eq!(reactor.lives.load(Ordering::Relaxed), 3);
+        assert_eq!(reactor.ends.load(Ordering::Relaxed), 3);
+        assert_eq!(reactor.polls.load(Ordering::Relaxed), 200);
+    });
+}
+
+#[test]
+fn events_wake_tasks_whatever_the_number_of_workers() {
+    for workers in [1, 2, 4] {
+        for handoff in HANDOFFS {
+            guard("events", || {
+                let (executor, reactor) = executor(workers, handoff);
+                for _ in 0..200 {
+                    let event = Event::default();
+                    let task = executor.spawn({
+                        let event = event.clone();
+                        async move { event.wait().await }
+                    });
+                    let fires = thread::spawn({
+                        let reactor = Arc::clone(&reactor);
+                        move || event.happen(&reactor)
+                    });
+                    executor.block_on(task);
+                    fires.join().unwrap();
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn an_event_is_handled_by_the_thread_that_saw_it_and_nobody_is_woken() {
+    guard("local wake", || {
+        let (executor, reactor) = executor(2, DriverHandoff::Off);
+        let handle = executor.handle();
+        for _ in 0..50 {
+            let event = Event::default();
+            let (ran, runs) = mpsc::channel();
+            executor
+                .spawn({
+                    let event = event.clone();
+                    async move {
+                        event.wait().await;
+                        ran.send(()).unwrap();
+                    }
+                })
+                .detach();
+            wait_until("all parked", || event.is_awaited() && all_parked(&handle));
+            let before = handle.metrics().total().notifications;
+            let wakes = reactor.wakes.load(Ordering::Relaxed);
+            let local = reactor.local_wakes.load(Ordering::Relaxed);
+            event.happen(&reactor);
+            runs.recv().unwrap();
+            assert_eq!(
+                handle.metrics().total().notifications,
+                before,
+                "a worker was notified"
+            );
+            assert_eq!(
+                reactor.wakes.load(Ordering::Relaxed),
+                wakes,
+                "the driver was woken"
+            );
+            assert_eq!(reactor.local_wakes.load(Ordering::Relaxed), local + 1);
+        }
+    });
+}
+
+#[test]
+fn a_worker_in_its_parker_is_notified_before_the_one_in_the_driver() {
+    guard("order of notification", || {
+        let (executor, reactor) = executor(2, DriverHandoff::Off);
+        let handle = executor.handle();
+        for _ in 0..50 {
+            wait_until("all parked", || all_parked(&handle));
+            let wakes = reactor.wakes.load(Ordering::Relaxed);
+            executor.block_on(executor.spawn(async {}));
+            assert_eq!(
+                reactor.wakes.load(Ordering::Relaxed),
+                wakes,
+                "the driver was woken"
+            );
+        }
+    });
+}
+
+#[test]
+fn with_one_worker_the_driver_is_woken_for_work() {
+    guard("one worker", || {
+        let (executor, reactor) = executor(1, DriverHandoff::default());
+        let handle = executor.handle();
+        for _ in 0..50 {
+            wait_until("parked", || all_parked(&handle));
+            executor.block_on(executor.spawn(async {}));
+        }
+        assert!(reactor.wakes.load(Ordering::Relaxed) >= 50);
+    });
+}
+
+/// One worker leaves the driver for a poll that blocks; an event must still be seen.
+fn event_beside_a_blocked_poll(handoff: DriverHandoff) {
+    let (executor, reactor) = executor(2, handoff);
+    let handle = executor.handle();
+    for _ in 0..20 {
+        let (first, second) = (Event::default(), Event::default());
+        let (blocked, blocks) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        // The first event wakes a task that then blocks the worker that saw it.
+        let blocker = executor.spawn({
+            let first = first.clone();
+            async move {
+                first.wait().await;
+                blocked.send(()).unwrap();
+                released.recv().unwrap();
+            }
+        });
+        let waiter = executor.spawn({
+            let second = second.clone();
+            async move { second.wait().await }
+        });
+        wait_until("all parked", || {
+            first.is_awaited() && second.is_awaited() && all_parked(&handle)
+        });
+        first.happen(&reactor);
+        blocks.recv().unwrap();
+        second.happen(&reactor);
+        executor.block_on(waiter);
+        release.send(()).unwrap();
+        executor.block_on(blocker);
+    }
+}
+
+#[test]
+fn a_sentinel_takes_the_driver_over() {
+    guard("sentinel", || {
+        event_beside_a_blocked_poll(DriverHandoff::Sentinel)
+    });
+}
+
+#[test]
+fn an_eager_worker_takes_the_driver_over() {
+    guard("eager", || {
+        event_beside_a_blocked_poll(DriverHandoff::Eager)
+    });
+}
+
+#[test]
+fn a_busy_worker_turns_the_driver_now_and_then() {
+    guard("busy", || {
+        let (executor, reactor) = executor(1, DriverHandoff::default());
+        let event = Event::default();
+        let over = Arc::new(AtomicBool::new(false));
+        let busy = executor.spawn({
+            let over = Arc::clone(&over);
+            async move {
+                while !over.load(Ordering::Relaxed) {
+                    yield_now().await;
+                }
+            }
+        });
+        let waiter = executor.spawn({
+            let event = event.clone();
+            async move { event.wait().await }
+        });
+        wait_until("awaited", || event.is_awaited());
+        event.happen(&reactor);
+        executor.block_on(waiter); // the other one never stops by itself
+        over.store(true, Ordering::Relaxed);
+        executor.block_on(busy);
+    });
+}
+
+#[test]
+fn several_events_of_one_turn_are_shared() {
+    guard("several events", || {
+        let (executor, reactor) = executor(2, DriverHandoff::default());
+        let handle = executor.handle();
+        for _ in 0..20 {
+            // Two tasks that need each other, woken in one turn: both workers have to run.
+            let events = [Event::default(), Event::default()];
+            let (there, back) = (mpsc::channel::<()>(), mpsc::channel::<()>());
+            let one = executor.spawn({
+                let event = events[0].clone();
+                async move {
+                    event.wait().await;
+                    there.0.send(()).unwrap();
+                    back.1.recv().unwrap();
+                }
+            });
+            let two = executor.spawn({
+                let event = events[1].clone();
+                async move {
+                    event.wait().await;
+                    there.1.recv().unwrap();
+                    back.0.send(()).unwrap();
+                }
+            });
+            wait_until("all parked", || {
+                events.iter().all(Event::is_awaited) && all_parked(&handle)
+            });
+            // Both are fired before anyone sees either.
+            let wakers: Vec<Waker> = events
+                .iter()
+                .map(|event| event.0.1.lock().unwrap().take().unwrap())
+                .collect();
+            events
+                .iter()
+                .for_each(|event| event.0.0.store(true, Ordering::Release));
+            reactor.state.lock().unwrap().fired.extend(wakers);
+            reactor.changed.notify_all();
+            executor.block_on(one);
+            executor.block_on(two);
+        }
+    });
+}
+
+#[test]
+fn nested_block_on_is_woken_also_in_the_driver() {
+    guard("nested", || {
+        for workers in [1, 2] {
+            let (executor, _reactor) = executor(workers, DriverHandoff::default());
+            let handle = executor.handle();
+            for _ in 0..20 {
+                let (sender, receiver) = futures::channel::oneshot::channel::<u32>();
+                let (asks, asked) = mpsc::channel();
+                let outer = executor.spawn({
+                    let handle = handle.clone();
+                    async move {
+                        asks.send(()).unwrap();
+                        handle.block_on(receiver).unwrap()
+                    }
+                });
+                asked.recv().unwrap();
+                wait_until("all parked", || all_parked(&handle));
+                sender.send(7).unwrap();
+                assert_eq!(executor.block_on(outer), 7);
+            }
+        }
+    });
+}
+
+#[test]
+fn an_idle_executor_leaves_the_driver_alone() {
+    guard("idle", || {
+        let (executor, reactor) = executor(2, DriverHandoff::Sentinel);
+        let handle = executor.handle();
+        for _ in 0..100 {
+            executor.block_on(executor.spawn(yield_now()));
+        }
+        // The sentinel gives up after a quiet period.
+        wait_until("quiet", || {
+            let before = reactor.turns.load(Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(20));
+            all_parked(&handle) && reactor.turns.load(Ordering::Relaxed) == before
+        });
+        let (turns, parks) = (
+            reactor.turns.load(Ordering::Relaxed),
+            handle.metrics().total().parks,
+        );
+        thread::sleep(Duration::from_secs(1));
+        assert_eq!(reactor.turns.load(Ordering::Relaxed), turns);
+        assert_eq!(handle.metrics().total().parks, parks);
+    });
+}
+
+#[test]
+fn a_shutdown_reaches_workers_in_the_driver_and_in_parkers() {
+    for workers in [1, 2, 5] {
+        guard("shutdown", || {
+            for parked in [true, false] {
+                let (executor, _reactor) = executor(workers, DriverHandoff::default());
+                if parked {
+                    let handle = executor.handle();
+                    wait_until("all parked", || all_parked(&handle));
+                }
+                executor.shutdown();
+            }
+            let (executor, _reactor) = executor(workers, DriverHandoff::default());
+            executor.drain();
+        });
+    }
+}
+
+#[test]
+fn a_driver_that_panics_does_not_end_its_worker() {
+    struct Panics(Shared, AtomicUsize);
+
+    impl Driver for Panics {
+        fn turn(&self, timeout: Option<Duration>) {
+            if self.1.fetch_add(1, Ordering::Relaxed) < 3 {
+                panic!("the driver is unwell");
+            }
+            self.0.turn(timeout);
+        }
+
+        fn wake(&self) {
+            self.0.wake();
+        }
+    }
+
+    guard("panics", || {
+        let driver = Panics(Shared(Arc::default()), AtomicUsize::new(0));
+        let executor = Executor::builder()
+            .workers(1)
+            .driver(driver)
+            .build()
+            .unwrap();
+        for _ in 0..20 {
+            executor.block_on(executor.spawn(yield_now()));
+        }
+    });
+}
+
+#[test]
+fn a_driver_and_a_host_exclude_each_other() {
+    let error = Executor::builder()
+        .driver(Shared(Arc::default()))
+        .host(|worker| futures::executor::block_on(worker))
+        .build()
+        .unwrap_err();
+    assert!(error.is_invalid(), "{error}");
+}
+
+/// Hundreds of tasks wait for events that several threads fire, while others spawn, yield
+/// and end.
+#[test]
+fn storm() {
+    let rounds = if cfg!(debug_assertions) { 20 } else { 100 };
+    for workers in [1, 2, 4] {
+        for handoff in HANDOFFS {
+            guard("storm", || {
+                let (executor, reactor) = executor(workers, handoff);
+                for _ in 0..rounds {
+                    let events: Vec<Event> = (0..64).map(|_| Event::default()).collect();
+                    let tasks: Vec<_> = events
+                        .iter()
+                        .cloned()
+                        .map(|event| {
+                            executor.spawn(async move {
+                                event.wait().await;
+                                yield_now().await;
+                                Handle::current().spawn(async {}).await;
+                            })
+                        })
+                        .collect();
+                    thread::scope(|scope| {
+                        for part in events.chunks(16) {
+                            scope.spawn(|| part.iter().for_each(|event| event.happen(&reactor)));
+                        }
+                    });
+                    for task in tasks {
+                        executor.block_on(task);
+                    }
+                }
+            });
+        }
+    }
+}
