@@ -110,6 +110,7 @@ pub struct Sleep {
     in_driver: AtomicUsize,
     /// How many workers may start to search of their own accord.
     limit: usize,
+    /// Who watches the slots and the driver.
     pub sentinel: Sentinel,
 }
 
@@ -291,7 +292,7 @@ impl Sleep {
 
     /// Whether all of `workers` workers are parked, and stay so during `check`, which has
     /// to succeed as well.
-    pub(crate) fn all_parked_while(&self, workers: usize, check: impl FnOnce() -> bool) -> bool {
+    pub fn all_parked_while(&self, workers: usize, check: impl FnOnce() -> bool) -> bool {
         let before = self.table.departures();
         let all = self.table.count() == workers && check();
         // ORDERING: the second look comes after all that `check` read.

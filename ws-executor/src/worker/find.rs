@@ -33,9 +33,10 @@ impl Worker {
     #[inline]
     fn find_local(&self) -> Option<Job> {
         self.injector_if_due()
-            .or_else(|| self.pinned_job())
+            .or_else(|| self.pinned_in_turn())
             .or_else(|| self.lifo_slot())
             .or_else(|| self.ring_job())
+            .or_else(|| self.pinned_job())
             .or_else(|| self.injector_batch())
     }
 
@@ -53,6 +54,17 @@ impl Worker {
         self.pace.begin_interval();
         self.counters().set_mean_poll(self.pace.mean());
         self.turn_driver();
+    }
+
+    /// A pinned job, unless the last job was one: the others have their turns, too.
+    #[inline]
+    fn pinned_in_turn(&self) -> Option<Job> {
+        if self.pinned_last.take() {
+            return None;
+        }
+        let job = self.pinned_job()?;
+        self.pinned_last.set(true);
+        Some(job)
     }
 
     #[inline]
@@ -89,6 +101,14 @@ impl Worker {
         Some(job)
     }
 
+    /// Where to look first in the injector: each time somewhere else, so that no shard
+    /// starves.
+    fn next_shard(&self) -> usize {
+        let shard = self.shard.get();
+        self.shard.set(shard.wrapping_add(1));
+        shard
+    }
+
     /// One job of the injector to run, and a fair share of the others for the ring.
     fn injector_batch(&self) -> Option<Job> {
         let injector = &self.shared.injector;
@@ -101,7 +121,7 @@ impl Worker {
             .min(INJECTOR_BATCH)
             .min(self.ring.spare_capacity() + 1);
         let mut batch = self.batch.borrow_mut();
-        let job = injector.pull_batch(self.index, limit, &mut batch)?;
+        let job = injector.pull_batch(self.next_shard(), limit, &mut batch)?;
         self.streak.set(0);
         self.counters().injector_pulls.add(1);
         if !batch.is_empty() {

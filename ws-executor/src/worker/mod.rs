@@ -4,13 +4,14 @@
 //!
 //! Cheapest first, and in this order (`find.rs`):
 //! 1. the injector, when its turn is due, so that it cannot starve;
-//! 2. the tasks that are pinned to this worker;
+//! 2. the tasks that are pinned to this worker, every other time if there is more;
 //! 3. the LIFO slot, whose task is hot in this core's cache; three times in a row
-//!    at most;
+//!    at most, and only while polls are short (`pace.rs`);
 //! 4. the local ring, first in, first out;
 //! 5. the injector, for a batch, which goes into the ring, where others can steal it;
-//! 6. the rings of others, in random order, half of one; while it searches it looks at
-//!    the injector, too, and at the end at the slots of workers that are stuck;
+//! 6. the rings of others, in random order, half of one that is worth it (`share.rs`);
+//!    while it searches it looks at the injector, too, and in the end at workers that
+//!    are stuck;
 //! 7. then it parks (`park.rs`), without a timeout unless it is the sentinel.
 //!
 //! # Where it puts jobs
@@ -60,6 +61,10 @@ pub(crate) struct Worker {
     watch: RefCell<Watch>,
     /// Where jobs are on their way from the injector to the ring; empty otherwise.
     batch: RefCell<Vec<Job>>,
+    /// The shard of the injector to begin with.
+    shard: Cell<usize>,
+    /// Whether the last job was a pinned one.
+    pinned_last: Cell<bool>,
     /// How often in a row the last job came from the LIFO slot.
     streak: Cell<u32>,
     /// How long to search before parking; adapts.
@@ -151,6 +156,8 @@ impl Worker {
             pace: Pace::new(),
             watch: RefCell::new(Watch::new(workers)),
             batch: RefCell::new(Vec::with_capacity(INJECTOR_BATCH)),
+            shard: Cell::new(index),
+            pinned_last: Cell::new(false),
             streak: Cell::new(0),
             rounds: Cell::new(SEARCH_ROUNDS.1),
             relieve: Cell::new(None),
