@@ -54,3 +54,23 @@ fn sum_after(word: &str, text: &str) -> u32 {
         .map(|rest| number(rest).unwrap_or(0))
         .sum()
 }
+
+#[test]
+fn hello_adds_up() {
+    assert!(run(env!("CARGO_BIN_EXE_hello")).contains("333833500"));
+}
+
+#[test]
+fn swap_counts_alike_on_both_executors() {
+    let text = run(env!("CARGO_BIN_EXE_swap"));
+    assert!(text.contains("7 × the\n"), "{text}");
+    assert!(text.contains(" polls"), "{text}");
+}
+
+/// Runs a program that must succeed; returns what it prints.
+fn run(program: &str) -> String {
+    let output = Command::new(program).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
