@@ -174,6 +174,10 @@ impl Builder {
     pub fn build(self) -> Result<Executor, BuildError> {
         let workers = self.check()?;
         let (names, mut parkers, wakers) = self.make_parts(workers)?;
+        if names.iter().any(|name| name.contains('\0')) {
+            let text = "the name of a thread must not contain a NUL character";
+            return Err(BuildError(Kind::Invalid(text.to_owned())));
+        }
         let queues: Vec<Queues> = parkers.drain(..).map(Queues::new).collect();
         let remotes = queues.iter().map(Queues::remote).collect();
         let seat = self

@@ -137,10 +137,7 @@ impl Handle {
             tasks: Vec::with_capacity(futures.size_hint().0),
         };
         for future in futures {
-            // SAFETY: the future is `Send` and borrows nothing.
-            let (job, task) = unsafe { new_task(&self.shared, future) };
-            batch.jobs.extend(job);
-            batch.tasks.push(task);
+            batch.add(future);
         }
         std::mem::take(&mut batch.tasks)
     }
@@ -272,6 +269,22 @@ struct Batch<'a, T> {
     handle: &'a Handle,
     jobs: Vec<Job>,
     tasks: Vec<Task<T>>,
+}
+
+impl<T> Batch<'_, T> {
+    fn add<F: Future<Output = T> + Send + 'static>(&mut self, future: F) {
+        if task::is_large::<F>() {
+            return self.add_small(Box::pin(future));
+        }
+        self.add_small(future);
+    }
+
+    fn add_small<F: Future<Output = T> + Send + 'static>(&mut self, future: F) {
+        // SAFETY: the future is `Send` and borrows nothing.
+        let (job, task) = unsafe { new_task(&self.handle.shared, future) };
+        self.jobs.extend(job);
+        self.tasks.push(task);
+    }
 }
 
 impl<T> Drop for Batch<'_, T> {

@@ -20,10 +20,10 @@ use ws_core::sync::{Mutex, thread};
 
 use crate::block_on::block_on;
 use crate::coop;
-use crate::task::Task;
 use crate::task::contain::{ContainedFuture, Outcome, ignore_panic};
 use crate::task::home::Home;
 use crate::task::registry::{Registry, Seat};
+use crate::task::{Task, is_large};
 
 /// How many tasks are polled before the thread looks at something else. Not measured.
 const TICKS: u32 = 64;
@@ -94,6 +94,18 @@ impl LocalExecutor {
     /// assert_eq!(executor.block_on(task), 1);
     /// ```
     pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        if is_large::<F>() {
+            return self.start(Box::pin(future));
+        }
+        self.start(future)
+    }
+
+    /// Spawns a task whose future is small.
+    fn start<F>(&self, future: F) -> Task<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,

@@ -26,7 +26,7 @@ use ws_core::sync::atomic::{AtomicUsize, Ordering};
 use crate::block_on::block_on;
 use crate::handle::Handle;
 use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
-use crate::task::new_task;
+use crate::task::{is_large, new_task};
 
 /// A scope to spawn borrowing tasks in; see [`Executor::scope`].
 ///
@@ -114,6 +114,18 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// assert_eq!(length, 8);
     /// ```
     pub fn spawn<F>(&'scope self, future: F) -> ScopedTask<'scope, F::Output>
+    where
+        F: Future + Send + 'scope,
+        F::Output: Send + 'scope,
+    {
+        if is_large::<F>() {
+            return self.start(Box::pin(future));
+        }
+        self.start(future)
+    }
+
+    /// Spawns a task whose future is small.
+    fn start<F>(&'scope self, future: F) -> ScopedTask<'scope, F::Output>
     where
         F: Future + Send + 'scope,
         F::Output: Send + 'scope,
@@ -271,7 +283,8 @@ impl<T> Future for ScopedTask<'_, T> {
             Content::Waiting(old) => {
                 let old = old.replace(waker);
                 drop(content);
-                drop(old);
+                // Whoever polled before: its panic is not ours.
+                ignore_panic(|| drop(old));
                 return Poll::Pending;
             }
             ended => mem::replace(ended, Content::Taken),

@@ -35,10 +35,13 @@ pub(crate) const BACKLOG: usize = 2;
 /// that there is room left for what they spawn.
 pub(crate) const INJECTOR_BATCH: usize = 128;
 
-/// How often an idle worker looks everywhere before it parks: between these, as
-/// it proves useful. A futex call costs as much as some hundred looks; but on a
-/// machine that has nothing to do they are a waste.
-pub(crate) const SEARCH_ROUNDS: (u32, u32) = (8, 400);
+/// How often an idle worker looks everywhere before it parks: at least and at most, as it
+/// proves useful. A futex call costs as much as some hundred looks; but on a machine that
+/// has nothing to do they are a waste, and with many workers each round is many looks.
+pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
+    let most = 800 / workers as u32;
+    if most < 8 { (1, 8) } else { (8, most) }
+}
 
 /// How long the sentinel sleeps. A task that is stuck in a slot is found after one
 /// to two of them.

@@ -7,7 +7,9 @@ pub(crate) const LIFO_WORTH: f64 = 2_000.0;
 pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (2, 3);
 pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(200);
 pub(crate) const INJECTOR_BATCH: usize = 2;
-pub(crate) const SEARCH_ROUNDS: (u32, u32) = (1, 1);
+pub(crate) const fn search_rounds(_: usize) -> (u32, u32) {
+    (1, 1)
+}
 pub(crate) const PERIOD: Duration = Duration::from_micros(450);
 pub(crate) const MAX_NESTING: u32 = 2;
 pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (1, 1);

@@ -5,7 +5,7 @@ use ws_core::sync::hint;
 use super::{Until, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
-use crate::tuning::{INJECTOR_BATCH, SEARCH_ROUNDS};
+use crate::tuning::{INJECTOR_BATCH, search_rounds};
 
 impl Worker {
     /// The next job, if there is one anywhere. The worker counts as `searching`
@@ -166,15 +166,22 @@ impl Worker {
     /// Waiting was worth it: wait longer next time, if it was long.
     fn search_paid(&self, round: u32) {
         if round > 0 {
-            self.rounds
-                .set((self.rounds.get() * 2).min(SEARCH_ROUNDS.1));
+            self.search_longer(2);
         }
+    }
+
+    /// Lets the next search be longer, up to a bound on the looks at other workers.
+    pub(super) fn search_longer(&self, times: u32) {
+        let (least, most) = search_rounds(self.shared.workers());
+        self.rounds
+            .set((self.rounds.get() * times).clamp(least, most));
     }
 
     /// Waiting was a waste: wait less next time.
     fn search_was_in_vain(&self) {
         let rounds = self.rounds.get();
-        self.rounds.set((rounds - rounds / 4).max(SEARCH_ROUNDS.0));
+        let (least, _) = search_rounds(self.shared.workers());
+        self.rounds.set((rounds - rounds / 4).max(least));
     }
 
     /// Half of the ring of someone who has a backlog, in random order.

@@ -44,7 +44,7 @@ use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
 use crate::task::contain::ignore_panic;
 use crate::task::job::{Job, drop_refused};
-use crate::tuning::{INJECTOR_BATCH, SEARCH_ROUNDS};
+use crate::tuning::{INJECTOR_BATCH, search_rounds};
 
 /// A parker whose type is hidden.
 pub(crate) type AnyParker = Box<dyn Park<Unparker = Arc<dyn Unpark>>>;
@@ -159,7 +159,7 @@ impl Worker {
             shard: Cell::new(index),
             pinned_last: Cell::new(false),
             streak: Cell::new(0),
-            rounds: Cell::new(SEARCH_ROUNDS.1),
+            rounds: Cell::new(search_rounds(workers).0),
             relieve: Cell::new(None),
             polls_at_wake: Cell::new(None),
             turning: Cell::new(false),

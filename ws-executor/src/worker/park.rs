@@ -8,7 +8,7 @@ use super::{Until, Worker};
 use crate::driver::DriverSeat;
 use crate::sleep::sentinel::Duty;
 use crate::sleep::{Parking, Searching};
-use crate::tuning::{PERIOD, SEARCH_ROUNDS, SPIN_WORTH};
+use crate::tuning::{PERIOD, SPIN_WORTH};
 
 impl Worker {
     /// Sleeps until there is something to do. Returns whether it counts as searching.
@@ -43,8 +43,7 @@ impl Worker {
         let counters = self.counters();
         if counters.wake_up(self.shared.age()) < SPIN_WORTH {
             // It should have gone on searching.
-            self.rounds
-                .set((self.rounds.get() * 4).min(SEARCH_ROUNDS.1));
+            self.search_longer(4);
         }
         self.polls_at_wake.set(Some(counters.polls.get()));
     }
