@@ -59,8 +59,9 @@ fn block_on_worker<F: Future>(worker: &Worker, future: F) -> F::Output {
             return output;
         }
         if worker.nesting().get() <= MAX_NESTING {
-            // Returns early if the executor is closed.
-            context::within(None, || worker.run(&*signal));
+            // Returns early if the executor is closed. The tasks on top have budgets and a
+            // context of their own.
+            coop::unlimited(|| context::within(None, || worker.run(&*signal)));
             worker.announce_rest();
         } else {
             worker.hand_over();
