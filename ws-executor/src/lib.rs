@@ -12,7 +12,7 @@
 //! assert_eq!(total, 385);
 //! ```
 //!
-//! [`block_on`] and [`spawn`] use an executor that the whole process shares;
+//! [`block_on()`] and [`spawn`] use an executor that the whole process shares;
 //! [`Executor::builder`] makes others. A [`Handle`] spawns from anywhere, and is
 //! `futures::task::Spawn` for code that is written for that. A [`Task`] is a future of
 //! its output; dropping it cancels.
@@ -102,5 +102,10 @@ pub mod model {
     pub use crate::task::home::Population;
     pub use crate::task::registry::{Registry, Seat};
 }
+
+/// Compiles and runs the example in the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 use ws_macros as _;

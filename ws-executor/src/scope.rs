@@ -2,7 +2,7 @@
 //!
 //! # Why it is sound
 //!
-//! A task's future may borrow what outlives the call of [`scope`](crate::scope), and
+//! A task's future may borrow what outlives the call of [`scope`](crate::scope()), and
 //! is given to the executor as if it borrowed nothing. What makes that true is that
 //! the call does not return, not even by a panic, before every such future is
 //! dropped: each carries a [`Guard`] behind all that it borrows, and the call waits

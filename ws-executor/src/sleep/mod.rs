@@ -72,9 +72,11 @@
 //! that was counted by a pusher lowers the count only after it was marked notified, so
 //! after it was counted, and does so once.
 //!
-//! # The LIFO slot
+//! # What takes no part
 //!
-//! The slots take no part in this; see [`sentinel`].
+//! "Every queue" is the injector, the rings whose backlog is worth sharing, and what is
+//! pinned to the worker. LIFO slots, and rings with a few short tasks, are pushed to
+//! quietly, without P2 to P5: they are the [`sentinel`]'s.
 //!
 //! # Memory ordering
 //!

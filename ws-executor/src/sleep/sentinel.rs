@@ -4,23 +4,26 @@
 //!
 //! The task in a worker's LIFO slot is about to be run by that worker, so nobody is
 //! notified of it: a wake-up for each such push is what made another runtime give
-//! up stealable slots. But the poll that pushed it may block, or compute for a
-//! second, while other workers sleep. The same holds for a driver whose worker has
-//! left it for a poll that does not end: nobody sees what the reactor has to say.
+//! up stealable slots. Nor is anybody notified of a few short tasks in its ring: to run
+//! them elsewhere would take longer than to wait for them (`worker/share.rs`). But the
+//! poll that pushed them may block, or compute for a second, while other workers sleep;
+//! and few short tasks may be followed by more, for ever. The same holds for a driver
+//! whose worker has left it for a poll that does not end: nobody sees what the reactor
+//! has to say.
 //!
 //! # The idea
 //!
 //! One parked worker has a duty: it parks with a timeout of one
-//! [`PERIOD`](crate::tuning::PERIOD), and each time looks whether a slot's task, or
-//! the driver, was left alone during a whole period; then it takes it. When there
-//! was nothing of the kind to watch for a period, it gives the duty up and sleeps
-//! without a timeout. So a burst of activity costs one notification, and silence
+//! [`PERIOD`](crate::tuning::PERIOD), and each time looks whether a worker was stuck, or
+//! had a backlog, or the driver was left alone, during a whole period; then it helps.
+//! When there was nothing of the kind to watch for a period, it gives the duty up and
+//! sleeps without a timeout. So a burst of activity costs one notification, and silence
 //! costs nothing.
 //!
 //! ```text
-//!            a push into a slot, someone is parked       a parked worker takes it
+//!            a quiet push, someone is parked             a parked worker takes it
 //!   nobody ──────────────────────────────────► wanted ────────────────────► held
-//!      ▲  │       a parking worker sees a full slot       ▲                   │ │
+//!      ▲  │   a parking worker sees something queued      ▲                   │ │
 //!      │  └───────────────────────────────────────────────┼──────────► held   │ │
 //!      │                                                  └───────────────────┘ │
 //!      │                                  the sentinel is notified of work      │
@@ -30,12 +33,12 @@
 //!
 //! # Why no task is forgotten
 //!
-//! Whoever pushes into a slot fences (lightly) and looks at the duty, and then at
-//! the wake table; a worker that parks enters the wake table, fences (heavily) and
-//! looks at the slots and the duty.
+//! Whoever pushes quietly fences (lightly) and looks at the duty, and then at the wake
+//! table; a worker that parks enters the wake table, fences (heavily) and looks at
+//! slots, rings and the duty.
 //!
 //! - The pusher saw *held*: the sentinel gives up by storing *nobody*, fencing
-//!   heavily, and looking at the slots; so it sees the task, and goes on.
+//!   heavily, and looking at slots and rings; so it sees the task, and goes on.
 //! - It saw *wanted*: whoever stored that has notified a worker since, or there was
 //!   none parked. The notified worker becomes the sentinel when it parks, or hands
 //!   the notification on when it finds work instead
@@ -77,8 +80,8 @@ impl Sentinel {
 }
 
 impl Sleep {
-    /// After a push into a LIFO slot, or after the driver was left: whom to notify,
-    /// so that there is a sentinel.
+    /// After a quiet push, or after the driver was left: whom to notify, so that there is
+    /// a sentinel.
     #[inline]
     pub fn want_sentinel(&self) -> Option<Sleeper> {
         // ORDERING(sleep.fence): pairs with the heavy fences of a worker that parks,

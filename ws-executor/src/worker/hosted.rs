@@ -52,44 +52,6 @@ impl HostedWorker {
         }
     }
 
-    /// Runs tasks until there are none, or the host should have its turn.
-    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let worker = &self.worker;
-        let mut searching = match mem::replace(&mut self.state, State::Ended) {
-            State::Ended => return Poll::Ready(()),
-            State::Running(searching) => searching,
-            State::Parked(parking) => match worker.unhosted_wake(parking) {
-                Ok(searching) => Some(searching),
-                Err(parking) => {
-                    self.state = State::Parked(parking);
-                    return Poll::Pending;
-                }
-            },
-        };
-        for _ in 0..TICKS {
-            if worker.should_stop(&Forever) {
-                if let Some(searching) = searching {
-                    worker.stop_searching(searching);
-                }
-                return Poll::Ready(());
-            }
-            match worker.next_job(&mut searching, &Forever) {
-                Some(job) => worker.run_job(job),
-                None => match worker.start_parking(searching, &Forever) {
-                    Ok(parking) => {
-                        self.state = State::Parked(parking);
-                        worker.counters().parks.add(1);
-                        return Poll::Pending;
-                    }
-                    Err(again) => searching = Some(again),
-                },
-            }
-        }
-        self.state = State::Running(searching);
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-
     /// Takes the worker out of the wake table and of the searchers' count, if the host
     /// gave up before the end.
     fn leave_protocol(&mut self) {
@@ -110,6 +72,43 @@ impl HostedWorker {
 }
 
 impl Worker {
+    /// Runs tasks until there are none, or the host should have its turn.
+    fn advance(&self, state: &mut State, cx: &mut Context<'_>) -> Poll<()> {
+        let mut searching = match mem::replace(state, State::Ended) {
+            State::Ended => return Poll::Ready(()),
+            State::Running(searching) => searching,
+            State::Parked(parking) => match self.unhosted_wake(parking) {
+                Ok(searching) => Some(searching),
+                Err(parking) => {
+                    *state = State::Parked(parking);
+                    return Poll::Pending;
+                }
+            },
+        };
+        for _ in 0..TICKS {
+            if self.should_stop(&Forever) {
+                if let Some(searching) = searching {
+                    self.stop_searching(searching);
+                }
+                return Poll::Ready(());
+            }
+            match self.next_job(&mut searching, &Forever) {
+                Some(job) => self.run_job(job),
+                None => match self.start_parking(searching, &Forever) {
+                    Ok(parking) => {
+                        *state = State::Parked(parking);
+                        self.counters().parks.add(1);
+                        return Poll::Pending;
+                    }
+                    Err(again) => searching = Some(again),
+                },
+            }
+        }
+        *state = State::Running(searching);
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     /// The end of a hosted worker's sleep, if it is the end.
     fn unhosted_wake(&self, parking: Parking) -> Result<Searching, Parking> {
         let sleep = &self.shared.sleep;
@@ -146,17 +145,14 @@ impl Future for HostedWorker {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.get_mut();
-        this.waker.set(cx.waker());
-        let polled = {
-            // The guard borrows the worker that `advance` needs as well.
-            let worker: *const Worker = &this.worker;
-            // SAFETY: the worker is a field of `this`, which outlives the guard; it is
-            // only ever borrowed shared.
-            let _entered = current::enter(unsafe { &*worker });
-            this.advance(cx)
-        };
-        polled
+        let Self {
+            worker,
+            waker,
+            state,
+        } = self.get_mut();
+        waker.set(cx.waker());
+        let _entered = current::enter(worker);
+        worker.advance(state, cx)
     }
 }
 
