@@ -85,6 +85,7 @@
 //! | `sleep.fence` | light fence at P2, fence at S2 | heavy fence at W3, S2 | the task, the count, the table; both ways |
 //! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
 //! | `sleep.notified` | P5 | W5 | that the count was raised |
+//! | `sleep.departed` | the end of W4 or W5 | `all_parked_while` | that the worker has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
 
 pub(crate) mod sentinel;
@@ -258,7 +259,7 @@ impl Sleep {
             return Err(parking);
         }
         self.searching.fetch_add(1, Ordering::Relaxed);
-        Ok(Searching(()))
+        Ok(self.depart(parking))
     }
 
     /// Step W5, after each return of the parker: whether it was for us.
@@ -266,10 +267,17 @@ impl Sleep {
         let notified = &self.notified[parking.worker];
         // ORDERING(sleep.notified): acquire side.
         if notified.load(Ordering::Relaxed) && notified.swap(false, Ordering::Acquire) {
-            Ok(Searching(()))
+            Ok(self.depart(parking))
         } else {
             Err(parking)
         }
+    }
+
+    /// The worker is out of the table, and about to do something.
+    fn depart(&self, _: Parking) -> Searching {
+        // ORDERING(sleep.departed): release side; before all that it does now.
+        fence(Ordering::SeqCst);
+        Searching(())
     }
 
     /// Says that `worker` is going to sleep in the driver; before W1.
@@ -292,12 +300,13 @@ impl Sleep {
         self.table.count()
     }
 
-    /// Whether all of `workers` workers are parked, and stay so during `check`, which has
-    /// to succeed as well.
+    /// Whether all of `workers` workers are parked, and do nothing during `check`, which
+    /// has to succeed as well.
     pub fn all_parked_while(&self, workers: usize, check: impl FnOnce() -> bool) -> bool {
         let before = self.table.departures();
         let all = self.table.count() == workers && check();
-        // ORDERING: the second look comes after all that `check` read.
+        // ORDERING(sleep.departed): acquire side. If `check` saw anything that a worker
+        // did after it left, the second look sees that it left.
         fence(Ordering::SeqCst);
         all && self.table.departures() == before
     }

@@ -14,8 +14,8 @@ const BITS: usize = u64::BITS as usize;
 /// A bitmap of parked workers.
 pub(super) struct WakeTable {
     words: Box<[CachePadded<AtomicU64>]>,
-    /// Raised before a worker is taken out: if it is the same at two looks, whoever was
-    /// in the table at both was there all the time.
+    /// Raised when a worker was taken out, before it is told: if it is the same at two
+    /// looks, whoever was in the table between them has done nothing since the first.
     departures: CachePadded<AtomicU64>,
 }
 
@@ -44,10 +44,12 @@ impl WakeTable {
         if word.load(Ordering::Relaxed) & bit == 0 {
             return false;
         }
-        self.departures.fetch_add(1, Ordering::Relaxed);
-        // ORDERING(sleep.entered): acquire side. Release: whoever sees what the worker
-        // does next sees the departure.
-        word.fetch_and(!bit, Ordering::AcqRel) & bit != 0
+        // ORDERING(sleep.entered): acquire side.
+        let taken = word.fetch_and(!bit, Ordering::Acquire) & bit != 0;
+        if taken {
+            self.departures.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
     }
 
     /// Takes any parked worker; `last` only if there is no other.
@@ -82,9 +84,9 @@ impl WakeTable {
             .all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
-    /// How many workers were taken out, or tried for.
+    /// How often a worker was taken out.
     pub(super) fn departures(&self) -> u64 {
-        self.departures.load(Ordering::Acquire)
+        self.departures.load(Ordering::Relaxed)
     }
 
     pub(super) fn count(&self) -> usize {
