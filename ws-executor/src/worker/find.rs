@@ -2,6 +2,7 @@
 
 use ws_core::sync::hint;
 
+use super::watch::Finding;
 use super::{Until, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
@@ -138,7 +139,7 @@ impl Worker {
         self.pace.pause();
         self.counters().set_mean_poll(self.pace.mean());
         let job = self
-            .relieve()
+            .act_on_finding()
             .or_else(|| self.rescue())
             .or_else(|| self.search_rounds(until))
             .or_else(|| self.rescue());
@@ -189,7 +190,7 @@ impl Worker {
         let workers = self.shared.workers();
         let victims = self.rand.borrow_mut().victims(workers, self.index);
         victims
-            .filter(|&victim| self.shared.remotes[victim].is_worth_stealing_from())
+            .filter(|&victim| self.shared.is_worth_stealing_from(victim))
             .find_map(|victim| self.steal_from(victim))
     }
 
@@ -210,15 +211,23 @@ impl Worker {
         Some(job)
     }
 
-    /// Takes from the worker that the sentinel found to have a steady backlog.
-    fn relieve(&self) -> Option<Job> {
-        self.steal_from(self.relieve.take()?)
+    /// Takes from the worker that needs help, if this one saw that as the sentinel.
+    fn act_on_finding(&self) -> Option<Job> {
+        match self.finding.replace(Finding::Quiet) {
+            Finding::Stuck(worker) => self.rescue_from(worker),
+            Finding::Backlog(worker) => self.steal_from(worker),
+            Finding::Busy | Finding::Quiet | Finding::DriverLeft => None,
+        }
     }
 
     /// Takes from a worker that is stuck: in the same poll as at the last look, and with
     /// tasks queued then and now.
     fn rescue(&self) -> Option<Job> {
         let victim = self.watch.borrow_mut().stuck(&self.shared, self.index)?;
+        self.rescue_from(victim)
+    }
+
+    fn rescue_from(&self, victim: usize) -> Option<Job> {
         let slot = &self.shared.remotes[victim].slot;
         let job = slot.take().inspect(|_| self.counters().tasks_stolen.add(1));
         let job = job.or_else(|| self.steal_from(victim))?;

@@ -78,7 +78,10 @@ impl Worker {
             State::Ended => return Poll::Ready(()),
             State::Running(searching) => searching,
             State::Parked(parking) => match self.unhosted_wake(parking) {
-                Ok(searching) => Some(searching),
+                Ok(searching) => {
+                    self.wake_up();
+                    Some(searching)
+                }
                 Err(parking) => {
                     *state = State::Parked(parking);
                     return Poll::Pending;
@@ -97,7 +100,7 @@ impl Worker {
                 None => match self.start_parking(searching, &Forever) {
                     Ok(parking) => {
                         *state = State::Parked(parking);
-                        self.counters().parks.add(1);
+                        self.fall_asleep();
                         return Poll::Pending;
                     }
                     Err(again) => searching = Some(again),

@@ -38,7 +38,7 @@ use ws_core::{FastRand, Park, Unpark, ring, slot};
 
 use self::counters::Counters;
 use self::pace::Pace;
-use self::watch::Watch;
+use self::watch::{Finding, Watch};
 use crate::coop;
 use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
@@ -69,8 +69,8 @@ pub(crate) struct Worker {
     streak: Cell<u32>,
     /// How long to search before parking; adapts.
     rounds: Cell<u32>,
-    /// A worker that the sentinel found to have a steady backlog.
-    relieve: Cell<Option<usize>>,
+    /// What this worker saw as the sentinel, if it has not acted on it yet.
+    finding: Cell<Finding>,
     /// How many polls there had been when the worker last woke up.
     polls_at_wake: Cell<Option<u64>>,
     /// Whether this thread is inside the driver.
@@ -160,7 +160,7 @@ impl Worker {
             pinned_last: Cell::new(false),
             streak: Cell::new(0),
             rounds: Cell::new(search_rounds(workers).0),
-            relieve: Cell::new(None),
+            finding: Cell::new(Finding::Quiet),
             polls_at_wake: Cell::new(None),
             turning: Cell::new(false),
             pinned_futures: Rc::default(),

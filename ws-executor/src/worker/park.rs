@@ -31,7 +31,7 @@ impl Worker {
         Some(searching)
     }
 
-    fn fall_asleep(&self) {
+    pub(super) fn fall_asleep(&self) {
         let counters = self.counters();
         if self.polls_at_wake.get() == Some(counters.polls.get()) {
             counters.idle_notifications.add(1);
@@ -39,7 +39,7 @@ impl Worker {
         counters.fall_asleep(self.shared.age());
     }
 
-    fn wake_up(&self) {
+    pub(super) fn wake_up(&self) {
         let counters = self.counters();
         if counters.wake_up(self.shared.age()) < SPIN_WORTH {
             // It should have gone on searching.
@@ -128,16 +128,10 @@ impl Worker {
             || self.should_stop(until)
     }
 
-    /// Whether what the sentinel sees is to be acted on; and prepares that.
+    /// Whether what the sentinel sees is to be acted on; the search begins with it.
     fn should_act_on(&self, finding: Finding) -> bool {
-        match finding {
-            Finding::Busy | Finding::Quiet => false,
-            Finding::LeftAlone => true,
-            Finding::Backlog(worker) => {
-                self.relieve.set(Some(worker));
-                true
-            }
-        }
+        self.finding.set(finding);
+        !matches!(finding, Finding::Busy | Finding::Quiet)
     }
 
     /// Gives the duty up, if there is nothing to watch after all.

@@ -38,18 +38,19 @@ impl Worker {
     }
 }
 
-impl Remote {
-    /// Whether thieves should take from this worker's ring.
-    pub(crate) fn is_worth_stealing_from(&self) -> bool {
-        let tasks = self.ring.len();
-        tasks > 0 && tasks as f64 * self.counters.mean_poll() >= SHARE_WORTH
-    }
-}
-
 impl Shared {
+    /// Whether thieves should take from this worker's ring.
+    pub(crate) fn is_worth_stealing_from(&self, worker: usize) -> bool {
+        let remote = &self.remotes[worker];
+        let tasks = remote.ring.len();
+        let backlog = || tasks as f64 * remote.counters.mean_poll();
+        tasks > 0 && (!self.settings.sentinel || backlog() >= SHARE_WORTH)
+    }
+
     /// Whether there is work that a parked worker should be notified of.
     pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.remotes.iter().any(Remote::is_worth_stealing_from)
+        !self.injector.is_empty()
+            || (0..self.workers()).any(|worker| self.is_worth_stealing_from(worker))
     }
 
     /// Whether something is left to the sentinel: a slot or a ring that is not empty, or

@@ -89,9 +89,11 @@ impl Watch {
             .driver
             .as_ref()
             .is_some_and(DriverSeat::wants_watching);
-        let backlog = self.steady_backlog(shared, me);
-        if self.stuck(shared, me).is_some() || (driver_left && same_turn) {
-            Finding::LeftAlone
+        let (stuck, backlog) = (self.stuck(shared, me), self.steady_backlog(shared, me));
+        if let Some(worker) = stuck {
+            Finding::Stuck(worker)
+        } else if driver_left && same_turn {
+            Finding::DriverLeft
         } else if let Some(worker) = backlog {
             Finding::Backlog(worker)
         } else if same_hits && same_turn && !shared.has_something_to_watch() {
@@ -109,8 +111,10 @@ pub(super) enum Finding {
     Busy,
     /// Nothing is queued, no slot was used, and the driver was not left.
     Quiet,
+    /// This worker is stuck.
+    Stuck(usize),
     /// This worker has more to do than it gets done.
     Backlog(usize),
-    /// A worker is stuck, or the driver was left alone for a period.
-    LeftAlone,
+    /// The driver was left alone for a period.
+    DriverLeft,
 }
