@@ -2,8 +2,8 @@
 
 use super::model::{Body, Expect, Main, Model};
 use super::{
-    canary, chase_lev, chase_lev_growth, deque_right, deque_seeds, growth, injector, loom_limits,
-    park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers,
+    canary, chase_lev, chase_lev_growth, deque_right, deque_seeds, exec_drain, exec_driver,
+    exec_injector, exec_lives, exec_sentinel, exec_sleep, growth, injector, loom_limits, park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers,
     slot,
 };
 
@@ -27,6 +27,12 @@ const MODELS: &[&[Model]] = &[
     chase_lev_growth::MODELS,
     slot::MODELS,
     park::MODELS,
+    exec_sleep::MODELS,
+    exec_drain::MODELS,
+    exec_sentinel::MODELS,
+    exec_driver::MODELS,
+    exec_injector::MODELS,
+    exec_lives::MODELS,
 ];
 
 /// One model in one assignment of roles: what one process explores.

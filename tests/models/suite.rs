@@ -39,6 +39,15 @@ mod ring_drop;
 mod ring_overflow;
 mod slot;
 
+// The protocols of `ws-executor`.
+mod exec_drain;
+mod exec_driver;
+mod exec_injector;
+mod exec_kit;
+mod exec_lives;
+mod exec_sentinel;
+mod exec_sleep;
+
 #[global_allocator]
 static ALLOCATOR: poison::Poison = poison::Poison;
 

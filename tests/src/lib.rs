@@ -7,9 +7,13 @@
 //! | [`stress`] | a little scheduler that moves numbers through queues and counts them |
 //! | [`oracle`] | does what a string of bytes says to queues and to a `VecDeque` |
 //! | [`drops`] | items that count their drops, and items whose drop panics |
+//! | [`exec`] | an executor under test, and what many tests do with it |
+//! | [`child`] | a test in a process of its own |
 
 pub mod census;
+pub mod child;
 pub mod drops;
+pub mod exec;
 pub mod oracle;
 pub mod stress;
 pub mod watchdog;

@@ -23,15 +23,17 @@ use ws_core::{Park, ThreadParker, Unpark};
 use crate::clock::Instant;
 use crate::context;
 use crate::coop;
+use crate::shared::Shared;
 use crate::shield;
 use crate::tuning::{BLOCK_ON_SPINS, MAX_NESTING, SPIN_WORTH};
 use crate::worker::{Until, Worker, current};
 
-/// Polls `future` on this thread until it is ready.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+/// Polls `future` on this thread until it is ready. It most likely waits for tasks of
+/// `shared`, if that is given.
+pub(crate) fn block_on<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
     current::with_any(|worker| match worker {
         Some(worker) => block_on_worker(worker, future),
-        None => with_sleeper(|sleeper| sleeper.run(future)),
+        None => with_sleeper(|sleeper| sleeper.run(shared, future)),
     })
 }
 
@@ -154,22 +156,23 @@ impl Sleeper {
         }
     }
 
-    fn run<F: Future>(&self, future: F) -> F::Output {
+    fn run<F: Future>(&self, shared: Option<&Shared>, future: F) -> F::Output {
         let mut future = pin!(future);
         loop {
             self.signal.reset();
             if let Poll::Ready(output) = poll(future.as_mut(), &self.waker) {
                 return output;
             }
-            self.wait();
+            self.wait(shared);
         }
     }
 
     /// Waits for the signal; for a while without the help of the system, if that has
-    /// proved useful.
-    fn wait(&self) {
+    /// proved useful, and if there is a core to spare.
+    fn wait(&self, shared: Option<&Shared>) {
         let spins = self.spins.get();
-        for _ in 0..spins {
+        let has_spare_core = shared.is_some_and(Shared::leaves_a_core);
+        for _ in 0..if has_spare_core { spins } else { 0 } {
             if self.signal.is_over() {
                 return self.spins.set((spins * 2).min(BLOCK_ON_SPINS.1));
             }

@@ -7,12 +7,12 @@
 use std::env;
 use std::sync::OnceLock;
 
+use crate::blocking;
 use crate::context;
 use crate::executor::Executor;
 use crate::handle::Handle;
 use crate::scope::Scope;
 use crate::task::{self, Task};
-use crate::{block_on as blocks, blocking};
 
 /// The environment variable with the number of workers.
 const WORKERS: &str = "WS_WORKERS";
@@ -53,7 +53,7 @@ fn start() -> Executor {
 ///
 /// If the process-wide executor cannot be started, or if the future panics.
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    context::within(Some(handle().clone()), || blocks::block_on(future))
+    handle().block_on(future)
 }
 
 /// Spawns a task on the process-wide executor.

@@ -194,7 +194,9 @@ impl Handle {
     ///
     /// [`Executor::block_on`]: crate::Executor::block_on
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        context::within(Some(self.clone()), || block_on::block_on(future))
+        context::within(Some(self.clone()), || {
+            block_on::block_on(Some(&self.shared), future)
+        })
     }
 
     /// Runs tasks that borrow, as [`Executor::scope`].

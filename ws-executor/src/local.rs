@@ -139,7 +139,7 @@ impl LocalExecutor {
             queue: Arc::clone(&self.queue),
         });
         let waker = Waker::from(Arc::clone(&signal));
-        block_on(std::future::poll_fn(move |cx| {
+        let run = std::future::poll_fn(move |cx| {
             self.queue.set_waker(cx.waker());
             // ORDERING(local.signal): acquire side.
             if signal.set.swap(false, Ordering::Acquire) {
@@ -155,7 +155,8 @@ impl LocalExecutor {
                 cx.waker().wake_by_ref();
             }
             Poll::Pending
-        }))
+        });
+        block_on(None, run)
     }
 
     /// Polls one task that is due; returns whether there was one.

@@ -61,7 +61,7 @@ pub(crate) fn scope<'env, R>(
         env: PhantomData,
     };
     let result = contain(|| code(&scope));
-    block_on(scope.state.all_gone());
+    block_on(Some(handle.shared()), scope.state.all_gone());
     let panic = scope.state.panic.lock().expect("never poisoned").take();
     match (result, panic) {
         (Ok(value), None) => value,

@@ -1,7 +1,8 @@
 //! What the workers, the handles and the tasks of one executor share.
 
+use std::num::NonZero;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ws_core::Unpark;
@@ -99,6 +100,11 @@ impl Shared {
 
     pub(crate) fn workers(&self) -> usize {
         self.remotes.len()
+    }
+
+    /// Whether the workers that are awake leave a core to others.
+    pub(crate) fn leaves_a_core(&self) -> bool {
+        self.workers() - self.sleep.parked().min(self.workers()) < cores()
     }
 
     /// How long ago the executor was started.
@@ -240,4 +246,10 @@ impl Shared {
             unsafe { Self::release(NonNull::from(self)) };
         }
     }
+}
+
+/// How many cores there are, at the first call: asking the system takes 20 µs and more.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }

@@ -1,0 +1,173 @@
+//! Whether all workers are idle: asked by one that sleeps, while others come and go.
+//!
+//! The owner is the worker that runs a job, the thief the one that asks.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use loom::sync::Arc;
+use ws_executor::model::{Injector, Parking, Searching, Sleep};
+
+use super::exec_kit::sleep;
+use super::items::{Item, Ledger};
+use super::model::Bound::{Exhaustive, Preemptions};
+use super::model::{Body, Expect, Main, Model, beat};
+
+pub(crate) const MODELS: &[Model] = &[
+    Model {
+        name: "exec.drain.all_parked",
+        shows: "of two workers that park at once, one at least sees both parked",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(all_parked, [0, 0]),
+    },
+    Model {
+        name: "exec.drain.cancel",
+        shows: "a worker that goes to sleep and comes back for a job is not taken for idle",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(cancel, [0, 0]),
+    },
+    Model {
+        name: "exec.drain.notified",
+        shows: "a worker that a third one has notified is not taken for idle",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(notified, [0, 0]),
+    },
+    Model {
+        name: "exec.drain.child",
+        shows: "a worker that runs a job and what that pushes is idle only then",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(child, [0, 0]),
+    },
+];
+
+fn all_parked(main: Main) {
+    let sleep = Arc::new(sleep());
+    let park = |sleep: Arc<Sleep>, worker| {
+        move || {
+            let parking = sleep.start_parking(worker, None);
+            (parking, sleep.all_parked_while(2, || true))
+        }
+    };
+    let (one, two) = main.race(park(sleep.clone(), 0), park(sleep.clone(), 1));
+    assert!(one.1 || two.1, "both miss the other one");
+}
+
+/// Two workers, of whom number 1 sleeps, and a queue.
+struct Office {
+    sleep: Sleep,
+    jobs: Injector<Item>,
+    asleep: Parking,
+}
+
+impl Office {
+    /// With one job.
+    fn new() -> Arc<Self> {
+        let sleep = sleep();
+        let asleep = sleep.start_parking(1, None);
+        let jobs = Injector::new(1);
+        assert!(jobs.push(Item::new(1)).is_ok(), "it is open");
+        Arc::new(Self {
+            sleep,
+            jobs,
+            asleep,
+        })
+    }
+
+    /// What worker 1 asks.
+    fn is_drained(&self) -> bool {
+        let Parking { .. } = self.asleep;
+        self.sleep.all_parked_while(2, || self.jobs.is_empty())
+    }
+
+    /// Worker 0 gets a job, which is there.
+    fn run(&self) {
+        assert!(self.jobs.pull(0).is_some(), "no one else takes it");
+    }
+
+    /// Worker 0 leaves the table by itself.
+    fn come_back(&self, parking: Parking) -> Searching {
+        let searching = self.sleep.cancel_parking(parking);
+        searching.expect("no one else takes it out of the table")
+    }
+}
+
+fn cancel(main: Main) {
+    let ledger = Ledger::open();
+    let office = Office::new();
+    let (worker, asking) = (office.clone(), office.clone());
+    let (_, drained) = main.race(
+        move || {
+            let parking = worker.sleep.start_parking(0, None);
+            let searching = worker.come_back(parking);
+            worker.run();
+            searching
+        },
+        move || asking.is_drained(),
+    );
+    assert!(!drained, "a worker is running");
+    drop(office);
+    ledger.close();
+}
+
+fn notified(main: Main) {
+    let ledger = Ledger::open();
+    let office = Office::new();
+    let mut parking = office.sleep.start_parking(0, None);
+    let (worker, asking, taker) = (office.clone(), office.clone(), office.clone());
+    let (_, drained, _) = main.race_two(
+        move || {
+            // It looks twice, and runs nothing if it was not notified by then.
+            for _ in 0..2 {
+                match worker.sleep.wake_up(parking) {
+                    Ok(searching) => {
+                        worker.run();
+                        return Ok(searching);
+                    }
+                    Err(still) => parking = still,
+                }
+            }
+            Err(parking)
+        },
+        move || asking.is_drained(),
+        move || taker.sleep.take_this(0),
+    );
+    assert!(!drained, "a worker is running");
+    drop(office);
+    ledger.close();
+}
+
+fn child(main: Main) {
+    // Seen by no thread of the model: the order of execution counts.
+    static DONE: AtomicBool = AtomicBool::new(false);
+
+    DONE.store(false, Relaxed);
+    let ledger = Ledger::open();
+    let office = Office::new();
+    let parking = office.sleep.start_parking(0, None);
+    let (worker, asking) = (office.clone(), office.clone());
+    let (parking, ()) = main.race(
+        move || {
+            let searching = worker.come_back(parking);
+            worker.run();
+            let more = worker.sleep.found_work(searching);
+            assert!(worker.jobs.push(Item::new(2)).is_ok(), "it is open");
+            beat();
+            worker.run();
+            DONE.store(true, Relaxed);
+            (worker.sleep.start_parking(0, None), more)
+        },
+        move || {
+            let drained = asking.is_drained();
+            assert!(!drained || DONE.load(Relaxed), "a worker is running");
+        },
+    );
+    drop((office, parking));
+    ledger.close();
+}

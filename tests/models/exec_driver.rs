@@ -1,0 +1,237 @@
+//! The driver's seat: who sleeps in it, and that it is not left alone unwatched.
+//!
+//! The owner is the worker that goes to sleep, the thief the one that was in the
+//! driver, or that has work.
+
+use std::time::Duration;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use ws_core::Driver;
+use ws_executor::DriverHandoff;
+use ws_executor::model::{DriverSeat, Duty, Parking, Sleep, Sleeper};
+
+use super::exec_kit::{Jobs, is_notified, sleep};
+use super::model::Bound::{Exhaustive, Preemptions};
+use super::model::{Body, Expect, Main, Model};
+use super::sleep::Bell;
+
+pub(crate) const MODELS: &[Model] = &[
+    Model {
+        name: "exec.driver.one_at_a_time",
+        shows: "two workers use the driver one after the other, and each sees what the other did",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(one_at_a_time, [0, 0]),
+    },
+    Model {
+        name: "exec.driver.leave_against_park",
+        shows: "a worker goes to sleep while the driver is left: it takes it, or watches",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(leave_against_park, [0, 0]),
+    },
+    Model {
+        name: "exec.driver.leave_against_park_eager",
+        shows: "the same without a sentinel: it takes the driver, or is notified",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(leave_against_park_eager, [0, 0]),
+    },
+    Model {
+        name: "exec.driver.leave_against_give_up",
+        shows: "the driver is left while the sentinel gives up: it goes on, or is called",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(leave_against_give_up, [0, 0]),
+    },
+    Model {
+        name: "exec.driver.where_it_sleeps",
+        shows: "whoever takes a worker knows whether it sleeps in the driver",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(where_it_sleeps, [0, 0]),
+    },
+];
+
+/// A driver that only sleeps.
+struct Idle(Bell);
+
+impl Driver for Idle {
+    fn turn(&self, _: Option<Duration>) {
+        self.0.wait();
+    }
+
+    fn wake(&self) {
+        self.0.ring();
+    }
+}
+
+struct Driven {
+    seat: DriverSeat,
+    sleep: Sleep,
+}
+
+impl Driven {
+    fn new(handoff: DriverHandoff) -> Arc<Self> {
+        Arc::new(Self {
+            seat: DriverSeat::new(Box::new(Idle(Bell::new())), handoff),
+            sleep: sleep(),
+        })
+    }
+
+    /// A driver that someone is in, and will leave.
+    fn taken(handoff: DriverHandoff) -> Arc<Self> {
+        let driven = Self::new(handoff);
+        assert!(driven.seat.take(), "no one else is in it");
+        driven
+    }
+
+    /// A worker goes to sleep.
+    fn park(&self, worker: usize) -> Parked {
+        if self.seat.take() {
+            return Parked::InDriver;
+        }
+        let parking = self.sleep.start_parking(worker, None);
+        if self.seat.is_free() {
+            return Parked::Not;
+        }
+        let duty = self.sleep.take_duty(self.seat.wants_watching());
+        Parked::Asleep(parking, duty)
+    }
+
+    /// Whether someone will see to the driver, which is free.
+    fn is_seen_to(&self, parked: Parked) -> bool {
+        match parked {
+            Parked::InDriver | Parked::Not | Parked::Asleep(_, Some(_)) => true,
+            Parked::Asleep(parking, None) => is_notified(&self.sleep, parking),
+        }
+    }
+}
+
+/// Where a worker that wanted to sleep has come to.
+enum Parked {
+    InDriver,
+    /// The driver is free: it cancels, and takes it.
+    Not,
+    Asleep(Parking, Option<Duty>),
+}
+
+/// Content that one worker after the other may touch.
+struct Content(UnsafeCell<u32>);
+
+// SAFETY: that no two touch it at once is what loom checks.
+unsafe impl Sync for Content {}
+// SAFETY: as above.
+unsafe impl Send for Content {}
+
+fn one_at_a_time(main: Main) {
+    let driven = Driven::new(DriverHandoff::Off);
+    let content = Arc::new(Content(UnsafeCell::new(0)));
+    let turn = |driven: Arc<Driven>, content: Arc<Content>| {
+        move || {
+            if !driven.seat.take() {
+                return 0;
+            }
+            content.0.with_mut(|content| {
+                // SAFETY: no one else is in the driver.
+                unsafe { *content += 1 }
+            });
+            driven.seat.leave();
+            1
+        }
+    };
+    let (one, two) = main.race(
+        turn(driven.clone(), content.clone()),
+        turn(driven.clone(), content.clone()),
+    );
+    let turns = content.0.with(|content| {
+        // SAFETY: both are gone.
+        unsafe { *content }
+    });
+    assert_eq!(turns, one + two);
+    assert!(turns > 0, "both found it taken");
+}
+
+fn leave_against_park(main: Main) {
+    let driven = Driven::taken(DriverHandoff::Sentinel);
+    let (worker, leaver) = (driven.clone(), driven.clone());
+    let (parked, _) = main.race(
+        move || worker.park(1),
+        move || {
+            leaver.seat.leave();
+            leaver.sleep.want_sentinel()
+        },
+    );
+    assert!(driven.is_seen_to(parked), "the driver is left alone");
+}
+
+fn leave_against_park_eager(main: Main) {
+    let driven = Driven::taken(DriverHandoff::Eager);
+    let (worker, leaver) = (driven.clone(), driven.clone());
+    let (parked, _) = main.race(
+        move || worker.park(1),
+        move || {
+            leaver.seat.leave();
+            leaver.sleep.take_sleeper()
+        },
+    );
+    assert!(driven.is_seen_to(parked), "the driver is left alone");
+}
+
+fn leave_against_give_up(main: Main) {
+    let driven = Driven::taken(DriverHandoff::Sentinel);
+    let parking = driven.sleep.start_parking(1, None);
+    let duty = driven.sleep.take_duty(true).expect("no one else has it");
+    let (sentinel, leaver) = (driven.clone(), driven.clone());
+    let (duty, _) = main.race(
+        move || {
+            sentinel.sleep.give_up(duty);
+            sentinel.sleep.take_duty(sentinel.seat.wants_watching())
+        },
+        move || {
+            leaver.seat.leave();
+            leaver.sleep.want_sentinel()
+        },
+    );
+    let parked = Parked::Asleep(parking, duty);
+    assert!(driven.is_seen_to(parked), "the driver is left alone");
+}
+
+/// The only worker sleeps in the driver; a token for its parker would not wake it.
+fn where_it_sleeps(main: Main) {
+    let driven = Driven::new(DriverHandoff::Off);
+    let jobs = Arc::new(Jobs::new(0));
+    let (worker, pusher) = (driven.clone(), driven.clone());
+    let seen = jobs.clone();
+    main.race(
+        move || {
+            assert!(worker.seat.take(), "no one else is in it");
+            worker.sleep.enter_driver(0);
+            let mut parking = worker.sleep.start_parking(0, None);
+            if seen.has_some() {
+                match worker.sleep.cancel_parking(parking) {
+                    Ok(_) => return,
+                    Err(still) => parking = still,
+                }
+            }
+            while let Err(still) = worker.sleep.wake_up(parking) {
+                parking = still;
+                worker.seat.driver().turn(None);
+            }
+        },
+        move || {
+            jobs.push(1);
+            if let Some(Sleeper(worker)) = pusher.sleep.after_push() {
+                let in_driver = pusher.sleep.is_in_driver(worker);
+                assert!(in_driver, "the wake goes to where nobody sleeps");
+                pusher.seat.driver().wake();
+            }
+        },
+    );
+}

@@ -1,0 +1,419 @@
+//! The sleep protocol of the executor: pushes against workers that go to sleep.
+//!
+//! The owner is the worker, the thief the pusher. A job that is forgotten leaves its
+//! worker asleep, which loom reports as a deadlock, or is asserted at the end.
+
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicBool;
+use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::exec_kit::{Pool, is_notified, searchers, searching, sleep};
+use super::model::Bound::{Exhaustive, Preemptions};
+use super::model::{Body, Expect, Main, Model, beat};
+
+pub(crate) const MODELS: &[Model] = &[
+    Model {
+        name: "exec.sleep.push_against_park",
+        shows: "a push between the last look and the sleep: the worker gets the job",
+        errata: &[14],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(push_against_park, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.push_against_searcher",
+        shows: "a push that leaves the job to a searcher, which is on its way to sleep",
+        errata: &[14],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(push_against_searcher, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.two_pushes",
+        shows: "two pushes, one worker: it gets both jobs",
+        errata: &[14],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(two_pushes, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.two_pushers",
+        shows: "two pushers at once notify one worker, once",
+        errata: &[14],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(two_pushers, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.two_workers",
+        shows: "two jobs that block, two workers: each gets one",
+        errata: &[13, 22],
+        bound: Preemptions(2),
+        expect: Expect::Holds,
+        body: Body::Roles(two_workers, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.last_searcher",
+        shows: "a push relies on a searcher, which finds another job: a second one is woken",
+        errata: &[22],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(last_searcher, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.last_searcher_against_park",
+        shows: "the same while the second worker goes to sleep",
+        errata: &[22],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(last_searcher_against_park, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.loot",
+        shows: "what one searcher stole and queued is seen by the last one, who goes to sleep",
+        errata: &[22],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(loot, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.loot_of_two",
+        shows: "two searchers find work: the last one sees what the other has queued",
+        errata: &[22],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(loot_of_two, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.early_return",
+        shows: "the parker returns for no reason: no job and no count is lost",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(early_return, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.cancel_against_taker",
+        shows: "a worker takes itself out of the table while a pusher does: it is counted once",
+        errata: &[15],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(cancel_against_taker, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.two_takers",
+        shows: "two pushers take two sleepers, or one of them none: each is taken once",
+        errata: &[15],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(two_takers, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.batch",
+        shows: "two jobs at once: the sleeper is notified, and so is the one that falls asleep",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(batch, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.pinned",
+        shows: "a push that only one worker can see, while that one goes to sleep",
+        errata: &[14],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(pinned, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.shutdown",
+        shows: "a flag and a token end the sleep that they race with",
+        errata: &[18],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(shutdown, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.shutdown_against_push",
+        shows: "a shutdown and a push race with a sleep: the worker ends, counted right",
+        errata: &[18],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(shutdown_against_push, [0, 0]),
+    },
+];
+
+fn push_against_park(main: Main) {
+    let pool = Pool::new();
+    let pusher = pool.clone();
+    let worker = pool.clone();
+    main.race(move || worker.work(0, None), move || pusher.push());
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+fn push_against_searcher(main: Main) {
+    let pool = Pool::new();
+    let pusher = pool.clone();
+    let worker = pool.clone();
+    let searching = searching(&pool.sleep);
+    main.race(
+        move || worker.work(0, Some(searching)),
+        move || pusher.push(),
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+fn two_pushes(main: Main) {
+    let pool = Pool::new();
+    let pusher = pool.clone();
+    let worker = pool.clone();
+    main.race(
+        move || {
+            worker.work(0, None);
+            beat();
+            worker.work(0, None);
+        },
+        move || {
+            pusher.push();
+            beat();
+            pusher.push();
+        },
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+/// The worker is asleep.
+fn two_pushers(main: Main) {
+    let pool = Pool::new();
+    let parking = pool.sleep.start_parking(0, None);
+    let (one, two) = (pool.clone(), pool.clone());
+    let worker = pool.clone();
+    main.race_two(
+        move || {
+            let searching = worker.wait(parking, || worker.wait_for_token(0));
+            worker.work(0, Some(searching));
+            worker.work(0, None);
+        },
+        move || one.push(),
+        move || two.push(),
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+fn two_workers(main: Main) {
+    let pool = Pool::new();
+    let pusher = pool.clone();
+    let (one, two) = (pool.clone(), pool.clone());
+    main.race_two(
+        move || one.work(0, None),
+        move || {
+            pusher.push();
+            pusher.push();
+        },
+        move || two.work(1, None),
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+/// Worker 1 is parked, worker 0 searches, and there is one job.
+fn last_searcher(main: Main) {
+    let pool = Pool::with_jobs(1);
+    let searching = searching(&pool.sleep);
+    let parking = pool.sleep.start_parking(1, None);
+    let (searcher, pusher) = (pool.clone(), pool.clone());
+    main.race(
+        move || searcher.work(0, Some(searching)),
+        move || pusher.push(),
+    );
+    // One job is left, and its worker is gone.
+    assert!(is_notified(&pool.sleep, parking), "the second job is forgotten");
+    assert_eq!(searchers(&pool.sleep), 1, "counted wrong");
+}
+
+fn last_searcher_against_park(main: Main) {
+    let pool = Pool::with_jobs(1);
+    let searching = searching(&pool.sleep);
+    let (searcher, pusher, other) = (pool.clone(), pool.clone(), pool.clone());
+    main.race_two(
+        move || searcher.work(0, Some(searching)),
+        move || pusher.push(),
+        move || other.work(1, None),
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+/// Two searchers. One has stolen two jobs, keeps one and queues the other where thieves
+/// can see it, as a ring does; no one is notified of that. The other found nothing.
+fn loot(main: Main) {
+    let pool = Pool::new();
+    let queued = Arc::new(AtomicBool::new(false));
+    let (first, second) = (searching(&pool.sleep), searching(&pool.sleep));
+    let (thief, idle) = (pool.clone(), pool.clone());
+    let seen = queued.clone();
+    let (must_notify, parked) = main.race(
+        move || {
+            queued.store(true, Release);
+            thief.sleep.found_work(first)
+        },
+        move || {
+            let parking = idle.sleep.start_parking(1, Some(second));
+            (!seen.load(Acquire)).then_some(parking)
+        },
+    );
+    assert!(
+        must_notify || parked.is_none(),
+        "a stolen job is left alone"
+    );
+    drop(parked);
+}
+
+/// As [`loot`], but the other one finds work, too, and a third worker is parked.
+fn loot_of_two(main: Main) {
+    let pool = Pool::new();
+    let queued = Arc::new(AtomicBool::new(false));
+    let parking = pool.sleep.start_parking(1, None);
+    let (first, second) = (searching(&pool.sleep), searching(&pool.sleep));
+    let (thief, other) = (pool.clone(), pool.clone());
+    let (queue, seen) = (queued.clone(), queued.clone());
+    let (by_thief, by_other) = main.race(
+        move || {
+            queue.store(true, Release);
+            thief.sleep.found_work(first) && queue.load(Acquire)
+        },
+        move || other.sleep.found_work(second) && seen.load(Acquire),
+    );
+    assert!(by_thief || by_other, "a stolen job is left alone");
+    drop(parking);
+}
+
+/// The worker is asleep.
+fn early_return(main: Main) {
+    let pool = Pool::new();
+    let parking = pool.sleep.start_parking(0, None);
+    let (worker, pusher) = (pool.clone(), pool.clone());
+    main.race(
+        move || {
+            let mut returns = 0;
+            let searching = worker.wait(parking, || {
+                returns += 1;
+                // Twice for no reason, then as it should.
+                if returns > 2 {
+                    worker.wait_for_token(0);
+                }
+            });
+            worker.work(0, Some(searching));
+        },
+        move || pusher.push(),
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+fn cancel_against_taker(main: Main) {
+    let sleep = Arc::new(sleep());
+    let parking = sleep.start_parking(0, None);
+    let (worker, taker) = (sleep.clone(), sleep.clone());
+    let (cancelled, taken) = main.race(
+        move || worker.cancel_parking(parking),
+        move || taker.take_sleeper(),
+    );
+    assert_eq!(taken.is_some(), cancelled.is_err(), "taken by both, or none");
+    if let Err(parking) = cancelled {
+        assert!(is_notified(&sleep, parking), "taken, and not notified");
+    }
+    assert_eq!(searchers(&sleep), 1, "counted wrong");
+}
+
+fn two_takers(main: Main) {
+    let sleep = Arc::new(sleep());
+    let parked = [0, 1].map(|worker| sleep.start_parking(worker, None));
+    let (one, two, three) = (sleep.clone(), sleep.clone(), sleep.clone());
+    let taken = main.race_two(
+        move || one.take_sleeper(),
+        move || two.take_sleeper(),
+        move || three.take_this(0),
+    );
+    let taken = [taken.0, taken.1, taken.2].into_iter().flatten();
+    let mut taken: Vec<usize> = taken.map(|sleeper| sleeper.0).collect();
+    taken.sort_unstable();
+    assert_eq!(taken, [0, 1], "a worker was taken twice, or is left");
+    for parking in parked {
+        assert!(is_notified(&sleep, parking), "taken, and not notified");
+    }
+    assert_eq!(searchers(&sleep), 2, "counted wrong");
+}
+
+/// Worker 1 is parked, worker 0 goes to sleep.
+fn batch(main: Main) {
+    let pool = Pool::new();
+    let parking = pool.sleep.start_parking(1, None);
+    let (worker, pusher) = (pool.clone(), pool.clone());
+    main.race(move || worker.work(0, None), move || pusher.push_two());
+    assert!(is_notified(&pool.sleep, parking), "the second job is forgotten");
+    assert_eq!(searchers(&pool.sleep), 1, "counted wrong");
+}
+
+fn pinned(main: Main) {
+    let pool = Pool::new();
+    let (worker, pusher) = (pool.clone(), pool.clone());
+    main.race(
+        move || worker.work(0, None),
+        move || {
+            pusher.jobs.push(1);
+            if let Some(sleeper) = pusher.sleep.take_this(0) {
+                pusher.unpark(sleeper);
+            }
+        },
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+/// A worker that sleeps until the flag is set; as [`Pool::work`], without jobs.
+fn until_closed(pool: &Pool, closed: &AtomicBool) {
+    while !closed.load(Relaxed) {
+        let mut parking = pool.sleep.start_parking(0, None);
+        let searching = loop {
+            let mut ended = pool.sleep.wake_up(parking);
+            if closed.load(Relaxed) || pool.jobs.has_some() {
+                ended = ended.or_else(|parking| pool.sleep.cancel_parking(parking));
+            }
+            match ended {
+                Ok(searching) => break searching,
+                Err(still) => parking = still,
+            }
+            pool.wait_for_token(0);
+        };
+        // Whether it found the job or not: it stops searching.
+        pool.jobs.pop();
+        pool.found_work(searching);
+    }
+}
+
+fn shutdown(main: Main) {
+    let pool = Pool::new();
+    let closed = Arc::new(AtomicBool::new(false));
+    let (worker, closer) = (pool.clone(), pool.clone());
+    let seen = closed.clone();
+    main.race(
+        move || until_closed(&worker, &seen),
+        move || {
+            closed.store(true, Relaxed);
+            closer.ring(0);
+        },
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+fn shutdown_against_push(main: Main) {
+    let pool = Pool::new();
+    let closed = Arc::new(AtomicBool::new(false));
+    let (worker, closer, pusher) = (pool.clone(), pool.clone(), pool.clone());
+    let seen = closed.clone();
+    main.race_two(
+        move || until_closed(&worker, &seen),
+        move || {
+            closed.store(true, Relaxed);
+            closer.ring(0);
+        },
+        move || pusher.push(),
+    );
+    assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}

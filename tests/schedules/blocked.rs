@@ -1,0 +1,157 @@
+//! A poll that blocks its worker: what it left in each place runs elsewhere.
+//!
+//! The poll waits for tasks that only the other worker can run. If that one sleeps on,
+//! nothing moves any more, and shuttle reports a deadlock.
+
+use ws_executor::{Handle, yield_now};
+
+use super::kit::{Event, builder, pair, start};
+use super::scenario::Scenario;
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "blocked.lifo_slot",
+        about: "a poll blocks over the task in its LIFO slot: the sentinel takes it",
+        faults: &[24, 25],
+        body: lifo_slot,
+    },
+    Scenario {
+        name: "blocked.lifo_slot_woken",
+        about: "the same with a task that was woken, and a worker that parks meanwhile",
+        faults: &[24, 25],
+        body: lifo_slot_woken,
+    },
+    Scenario {
+        name: "blocked.ring",
+        about: "a poll blocks over two tasks, one of which is in its ring",
+        faults: &[25],
+        body: ring,
+    },
+    Scenario {
+        name: "blocked.no_lifo_slot",
+        about: "a poll blocks over its children, without a LIFO slot",
+        faults: &[25],
+        body: no_lifo_slot,
+    },
+    Scenario {
+        name: "blocked.batch",
+        about: "a poll blocks over those that came out of the injector with it",
+        faults: &[25],
+        body: batch,
+    },
+    Scenario {
+        name: "blocked.yielded",
+        about: "a poll blocks over a task that yielded before it",
+        faults: &[25],
+        body: yielded,
+    },
+    Scenario {
+        name: "blocked.yielded_behind_pinned",
+        about: "a pinned poll blocks over a task that yielded, alone, on its worker",
+        faults: &[25],
+        body: yielded_behind_pinned,
+    },
+];
+
+/// Spawns `children` in a task that then blocks until all of them have run.
+fn block_over(handle: Handle, children: usize) -> ws_executor::Task<()> {
+    handle.spawn(async move {
+        let events: Vec<Event> = (0..children).map(|_| Event::new()).collect();
+        for event in &events {
+            let event = event.clone();
+            Handle::current().spawn(async move { event.set() }).detach();
+        }
+        events.iter().for_each(Event::block);
+    })
+}
+
+fn lifo_slot() {
+    let executor = pair();
+    executor.block_on(block_over(executor.handle(), 1));
+}
+
+fn lifo_slot_woken() {
+    let executor = pair();
+    let (gate, done) = (Event::new(), Event::new());
+    let waiting = {
+        let (gate, done) = (gate.clone(), done.clone());
+        executor.spawn(async move {
+            gate.wait().await;
+            done.set();
+        })
+    };
+    let blocking = executor.spawn(async move {
+        gate.set();
+        done.block();
+    });
+    executor.block_on(async {
+        blocking.await;
+        waiting.await;
+    });
+}
+
+fn ring() {
+    let executor = pair();
+    executor.block_on(block_over(executor.handle(), 2));
+}
+
+fn no_lifo_slot() {
+    let executor = start(builder().workers(2).lifo_slot(false));
+    executor.block_on(block_over(executor.handle(), 2));
+}
+
+fn batch() {
+    let executor = pair();
+    let event = Event::new();
+    // Whichever comes first blocks for the last one, whoever has it.
+    let tasks = (0..4).map(|number| {
+        let event = event.clone();
+        async move {
+            match number {
+                0 => event.block(),
+                3 => event.set(),
+                _ => {}
+            }
+        }
+    });
+    let tasks = executor.spawn_many(tasks);
+    executor.block_on(async {
+        for task in tasks {
+            task.await;
+        }
+    });
+}
+
+fn yielded() {
+    let executor = pair();
+    let event = Event::new();
+    let yielding = {
+        let event = event.clone();
+        executor.spawn(async move {
+            yield_now().await;
+            event.set();
+        })
+    };
+    let blocking = executor.spawn(async move { event.block() });
+    executor.block_on(async {
+        yielding.await;
+        blocking.await;
+    });
+}
+
+fn yielded_behind_pinned() {
+    let executor = pair();
+    let event = Event::new();
+    let yielding = {
+        let event = event.clone();
+        executor.spawn(async move {
+            yield_now().await;
+            event.set();
+        })
+    };
+    let blocking = executor.handle().spawn_pinned(0, move || async move { event.block() });
+    executor.block_on(async {
+        yielding.await;
+        blocking.await;
+    });
+}

@@ -1,0 +1,244 @@
+//! Workers that sleep in a driver: a fake one, with events that threads fire.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use ws_core::Driver;
+use ws_core::sync::{Condvar, Mutex, thread};
+use ws_executor::{DriverHandoff, Executor};
+
+use super::kit::{Event, builder, start};
+use super::scenario::Scenario;
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "driver.event",
+        about: "a task waits for an event that a thread fires",
+        faults: &[67],
+        body: event,
+    },
+    Scenario {
+        name: "driver.spawn",
+        about: "a task is spawned while the only worker sleeps in the driver, or goes there",
+        faults: &[33, 67],
+        body: spawn,
+    },
+    Scenario {
+        name: "driver.nested_block_on",
+        about: "a worker sleeps in the driver inside a nested `block_on`, and is woken from it",
+        faults: &[39, 41],
+        body: nested_block_on,
+    },
+    Scenario {
+        name: "driver.left_alone",
+        about: "a poll blocks over an event: the sentinel takes the driver over",
+        faults: &[24],
+        body: left_alone,
+    },
+    Scenario {
+        name: "driver.left_alone_eager",
+        about: "a poll blocks over an event: another worker has taken the driver over",
+        faults: &[24],
+        body: left_alone_eager,
+    },
+    Scenario {
+        name: "driver.two_events",
+        about: "of two tasks that a turn woke, one blocks over the other",
+        faults: &[25],
+        body: two_events,
+    },
+    Scenario {
+        name: "driver.shutdown",
+        about: "a shutdown meets workers in, before and after the driver",
+        faults: &[38],
+        body: shutdown,
+    },
+];
+
+/// A reactor whose events are fired by hand.
+#[derive(Clone, Default)]
+pub(crate) struct Reactor(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    woken: bool,
+    /// Events that happened and that no turn has seen.
+    fired: VecDeque<usize>,
+    /// Who waits for each event; `None` if it was seen.
+    waiting: Vec<Option<Waker>>,
+    seen: Vec<bool>,
+}
+
+impl Reactor {
+    pub(crate) fn new(events: usize) -> Self {
+        let reactor = Self::default();
+        let mut state = reactor.0.state.lock().unwrap();
+        state.waiting.resize_with(events, || None);
+        state.seen.resize(events, false);
+        drop(state);
+        reactor
+    }
+
+    /// Makes an event happen; the next turn will see it.
+    pub(crate) fn fire(&self, event: usize) {
+        self.0.state.lock().unwrap().fired.push_back(event);
+        self.0.changed.notify_one();
+    }
+
+    /// Waits until a turn has seen the event.
+    pub(crate) async fn event(&self, event: usize) {
+        std::future::poll_fn(|cx| {
+            let mut state = self.0.state.lock().unwrap();
+            if state.seen[event] {
+                return Poll::Ready(());
+            }
+            let old = state.waiting[event].replace(cx.waker().clone());
+            drop(state);
+            drop(old);
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl Driver for Reactor {
+    fn turn(&self, timeout: Option<Duration>) {
+        let mut state = self.0.state.lock().unwrap();
+        // A turn with a timeout is one look: its time passes for the others, below.
+        while timeout.is_none() && !state.woken && state.fired.is_empty() {
+            state = self.0.changed.wait(state).unwrap();
+        }
+        state.woken = false;
+        let mut wakers = Vec::new();
+        while let Some(event) = state.fired.pop_front() {
+            state.seen[event] = true;
+            wakers.extend(state.waiting[event].take());
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        if timeout.is_some() {
+            thread::yield_now();
+        }
+    }
+
+    fn wake(&self) {
+        self.0.state.lock().unwrap().woken = true;
+        self.0.changed.notify_one();
+    }
+}
+
+/// An executor over a reactor with this many events.
+fn driven(workers: usize, events: usize, handoff: DriverHandoff) -> (Executor, Reactor) {
+    let reactor = Reactor::new(events);
+    let builder = builder()
+        .workers(workers)
+        .driver(reactor.clone())
+        .driver_handoff(handoff);
+    (start(builder), reactor)
+}
+
+fn event() {
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Sentinel);
+    let task = {
+        let reactor = reactor.clone();
+        executor.spawn(async move { reactor.event(0).await })
+    };
+    let other = thread::spawn(move || reactor.fire(0));
+    executor.block_on(task);
+    other.join().unwrap();
+}
+
+fn spawn() {
+    let (executor, _) = driven(1, 0, DriverHandoff::Sentinel);
+    for number in 0..3 {
+        assert_eq!(executor.block_on(executor.spawn(async move { number })), number);
+    }
+}
+
+fn nested_block_on() {
+    let (executor, _) = driven(1, 0, DriverHandoff::Sentinel);
+    let event = Event::new();
+    let waiting = {
+        let (handle, event) = (executor.handle(), event.clone());
+        executor.spawn(async move { handle.block_on(event.wait()) })
+    };
+    let other = thread::spawn(move || event.set());
+    executor.block_on(waiting);
+    other.join().unwrap();
+}
+
+/// One task blocks until another has seen an event.
+fn block_over_event(handoff: DriverHandoff) {
+    let (executor, reactor) = driven(2, 1, handoff);
+    let done = Event::new();
+    let waiting = {
+        let (reactor, done) = (reactor.clone(), done.clone());
+        executor.spawn(async move {
+            reactor.event(0).await;
+            done.set();
+        })
+    };
+    let blocking = executor.spawn(async move { done.block() });
+    let other = thread::spawn(move || reactor.fire(0));
+    executor.block_on(async {
+        waiting.await;
+        blocking.await;
+    });
+    other.join().unwrap();
+}
+
+fn left_alone() {
+    block_over_event(DriverHandoff::Sentinel);
+}
+
+fn left_alone_eager() {
+    block_over_event(DriverHandoff::Eager);
+}
+
+fn two_events() {
+    let (executor, reactor) = driven(2, 2, DriverHandoff::Sentinel);
+    let done = Event::new();
+    let first = {
+        let (reactor, done) = (reactor.clone(), done.clone());
+        executor.spawn(async move {
+            reactor.event(0).await;
+            done.block();
+        })
+    };
+    let second = {
+        let reactor = reactor.clone();
+        executor.spawn(async move {
+            reactor.event(1).await;
+            done.set();
+        })
+    };
+    let other = thread::spawn(move || {
+        reactor.fire(0);
+        reactor.fire(1);
+    });
+    executor.block_on(async {
+        second.await;
+        first.await;
+    });
+    other.join().unwrap();
+}
+
+fn shutdown() {
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Sentinel);
+    let task = {
+        let reactor = reactor.clone();
+        executor.spawn(async move { reactor.event(0).await })
+    };
+    let other = thread::spawn(move || reactor.fire(0));
+    executor.shutdown();
+    assert!(task.is_finished());
+    other.join().unwrap();
+}

@@ -1,0 +1,147 @@
+//! Workers that are futures, hosted by a loop that polls them.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+
+use ws_core::sync::{Condvar, Mutex, thread};
+use ws_executor::{Executor, Handle, HostedWorker};
+
+use super::kit::{Count, Event, builder, start};
+use super::scenario::Scenario;
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "hosted.tasks",
+        about: "tasks are spawned one at a time, from outside and inside",
+        faults: &[33],
+        body: tasks,
+    },
+    Scenario {
+        name: "hosted.blocked",
+        about: "a poll blocks over its child, which another hosted worker runs",
+        faults: &[24, 25],
+        body: blocked,
+    },
+    Scenario {
+        name: "hosted.shutdown",
+        about: "a shutdown meets hosted workers that sleep or fall asleep",
+        faults: &[38, 42],
+        body: shutdown,
+    },
+    Scenario {
+        name: "hosted.drain",
+        about: "what is due runs, then hosted workers end",
+        faults: &[],
+        body: drain,
+    },
+    Scenario {
+        name: "hosted.dropped_early",
+        about: "a host gives its worker up: the other one runs everything",
+        faults: &[33],
+        body: dropped_early,
+    },
+];
+
+/// What a host sleeps on.
+#[derive(Default)]
+struct Bell {
+    rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        *self.rung.lock().unwrap() = true;
+        self.changed.notify_one();
+    }
+}
+
+/// Polls the worker until it ends, or returns `Pending` the `patience`th time.
+fn host(worker: HostedWorker, patience: usize) {
+    let bell = Arc::new(Bell::default());
+    let waker = Arc::clone(&bell).into();
+    let mut worker = pin!(worker);
+    for _ in 0..patience {
+        if worker.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Ready(()) {
+            return;
+        }
+        let mut rung = bell.rung.lock().unwrap();
+        while !*rung {
+            rung = bell.changed.wait(rung).unwrap();
+        }
+        *rung = false;
+    }
+}
+
+fn hosted() -> Executor {
+    let builder = builder().workers(2);
+    start(builder.host(|worker| host(worker, usize::MAX)))
+}
+
+fn tasks() {
+    let executor = hosted();
+    for number in 0..2 {
+        let task = executor.spawn(async move { Handle::current().spawn(async move { number }).await });
+        assert_eq!(executor.block_on(task), number);
+    }
+}
+
+fn blocked() {
+    let executor = hosted();
+    let event = Event::new();
+    let task = executor.spawn(async move {
+        let child = event.clone();
+        Handle::current().spawn(async move { child.set() }).detach();
+        event.block();
+    });
+    executor.block_on(task);
+}
+
+fn shutdown() {
+    let executor = hosted();
+    let (event, drops) = (Event::new(), Count::new());
+    let carried = drops.on_drop();
+    let task = {
+        let event = event.clone();
+        executor.spawn(async move {
+            event.wait().await;
+            drop(carried);
+        })
+    };
+    let other = thread::spawn(move || event.set());
+    executor.shutdown();
+    other.join().unwrap();
+    assert!(task.is_finished());
+    assert_eq!(drops.get(), 1, "the future was not dropped, or twice");
+}
+
+fn drain() {
+    let executor = hosted();
+    let runs = Count::new();
+    for _ in 0..2 {
+        let runs = runs.clone();
+        executor
+            .spawn(async move {
+                runs.add();
+                Handle::current().spawn(async move { runs.add() }).detach();
+            })
+            .detach();
+    }
+    executor.drain();
+    assert_eq!(runs.get(), 4, "a task that was due did not run");
+}
+
+fn dropped_early() {
+    let first = Mutex::new(true);
+    let executor = start(builder().workers(2).host(move |worker| {
+        let impatient = std::mem::take(&mut *first.lock().unwrap());
+        host(worker, if impatient { 1 } else { usize::MAX });
+    }));
+    for number in 0..3 {
+        let task = executor.spawn(async move { number });
+        // A task that the lost worker had is cancelled with it.
+        let outcome = executor.block_on(task.fallible());
+        assert!(matches!(outcome, None | Some(_)));
+    }
+}

@@ -1,0 +1,30 @@
+//! What a program is, and the list of all.
+
+use super::{blocked, canaries, drain, driver, hosted, pinned, shutdown, tasks, waiting};
+
+/// A small program with an executor in it.
+pub(crate) struct Scenario {
+    /// `subject.what`.
+    pub(crate) name: &'static str,
+    /// What it shows, in one line.
+    pub(crate) about: &'static str,
+    /// The rows of the catalogue of faults that it is about, empty for none.
+    pub(crate) faults: &'static [u8],
+    /// The program, run once per schedule.
+    pub(crate) body: fn(),
+}
+
+/// The programs that must hold, in the order of the table.
+pub(crate) const SCENARIOS: &[&[Scenario]] = &[
+    tasks::SCENARIOS,
+    blocked::SCENARIOS,
+    waiting::SCENARIOS,
+    pinned::SCENARIOS,
+    shutdown::SCENARIOS,
+    drain::SCENARIOS,
+    driver::SCENARIOS,
+    hosted::SCENARIOS,
+];
+
+/// The programs that must fail.
+pub(crate) const CANARIES: &[&[Scenario]] = &[canaries::CANARIES];

@@ -1,0 +1,234 @@
+//! The end of an executor: every future is dropped, exactly once, and threads end.
+
+use ws_core::sync::thread;
+use ws_executor::{Executor, Handle, Task, yield_now};
+
+use super::kit::{Count, Event, pair, single};
+use super::scenario::Scenario;
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "shutdown.while_parking",
+        about: "a shutdown meets workers that start, search, and fall asleep",
+        faults: &[38],
+        body: while_parking,
+    },
+    Scenario {
+        name: "shutdown.during_spawn",
+        about: "two threads spawn during a shutdown",
+        faults: &[42, 43],
+        body: during_spawn,
+    },
+    Scenario {
+        name: "shutdown.during_wake",
+        about: "two tasks wait, and are woken during the shutdown and after it",
+        faults: &[14, 42],
+        body: during_wake,
+    },
+    Scenario {
+        name: "shutdown.during_children",
+        about: "tasks spawn tasks while the executor is shut down",
+        faults: &[42, 43],
+        body: during_children,
+    },
+    Scenario {
+        name: "shutdown.awaited",
+        about: "someone awaits a task whose executor is shut down",
+        faults: &[42],
+        body: awaited,
+    },
+    Scenario {
+        name: "shutdown.inside",
+        about: "the executor is dropped in one of its own tasks",
+        faults: &[40],
+        body: inside,
+    },
+    Scenario {
+        name: "shutdown.nested_block_on",
+        about: "a task waits for its child in a nested `block_on` during a shutdown",
+        faults: &[41, 42],
+        body: nested_block_on,
+    },
+    Scenario {
+        name: "shutdown.nested_block_on_pinned",
+        about: "a task waits for one that is pinned to its own worker during a shutdown",
+        faults: &[41, 42],
+        body: nested_block_on_pinned,
+    },
+    Scenario {
+        name: "shutdown.nested_twice",
+        about: "the same at a depth that only waits",
+        faults: &[41, 42],
+        body: nested_twice,
+    },
+    Scenario {
+        name: "shutdown.scope",
+        about: "a scope meets a shutdown: its tasks end or are cancelled, the scope returns",
+        faults: &[42, 49],
+        body: scope,
+    },
+];
+
+fn while_parking() {
+    let executor = pair();
+    let task = executor.spawn(async {});
+    executor.shutdown();
+    assert!(task.is_finished());
+}
+
+/// Spawns two tasks that carry something, and lets go of them.
+fn spawn_two(handle: &Handle, drops: &Count) {
+    for _ in 0..2 {
+        let carried = drops.on_drop();
+        handle
+            .spawn(async move {
+                yield_now().await;
+                drop(carried);
+            })
+            .detach();
+    }
+}
+
+fn during_spawn() {
+    let executor = pair();
+    let drops = Count::new();
+    let spawners = [(); 2].map(|()| {
+        let (handle, drops) = (executor.handle(), drops.clone());
+        thread::spawn(move || spawn_two(&handle, &drops))
+    });
+    executor.shutdown();
+    for spawner in spawners {
+        spawner.join().unwrap();
+    }
+    assert_eq!(drops.get(), 4, "futures were not dropped, or twice");
+}
+
+fn during_wake() {
+    let executor = pair();
+    let drops = Count::new();
+    let events = [Event::new(), Event::new()];
+    for event in &events {
+        let (event, carried) = (event.clone(), drops.on_drop());
+        executor
+            .spawn(async move {
+                event.wait().await;
+                drop(carried);
+            })
+            .detach();
+    }
+    let [first, second] = events;
+    let other = thread::spawn(move || first.set());
+    executor.shutdown();
+    second.set();
+    other.join().unwrap();
+    assert_eq!(drops.get(), 2, "futures were not dropped, or twice");
+}
+
+fn during_children() {
+    let executor = pair();
+    let (made, drops) = (Count::new(), Count::new());
+    for _ in 0..2 {
+        let (made, drops) = (made.clone(), drops.clone());
+        executor
+            .spawn(async move {
+                for _ in 0..2 {
+                    made.add();
+                    let carried = drops.on_drop();
+                    Handle::current()
+                        .spawn(async move { drop(carried) })
+                        .detach();
+                    yield_now().await;
+                }
+            })
+            .detach();
+    }
+    executor.shutdown();
+    assert_eq!(drops.get(), made.get(), "children were not dropped");
+}
+
+fn awaited() {
+    let executor = pair();
+    let task = executor.spawn(async {
+        yield_now().await;
+        1
+    });
+    let handle = executor.handle();
+    let other = thread::spawn(move || handle.block_on(task.fallible()));
+    executor.shutdown();
+    let outcome = other.join().unwrap();
+    assert!(matches!(outcome, None | Some(1)));
+}
+
+fn inside() {
+    let executor = pair();
+    let drops = Count::new();
+    let (event, carried) = (Event::new(), drops.on_drop());
+    executor
+        .spawn({
+            let event = event.clone();
+            async move {
+                event.wait().await;
+                drop(carried);
+            }
+        })
+        .detach();
+    let handle = executor.handle();
+    let task = handle.spawn(async move { drop(executor) });
+    handle.block_on(task.fallible());
+    event.set();
+    // The threads end by themselves: shuttle reports those that do not.
+}
+
+/// Runs `program` in a task, beside a shutdown.
+fn beside_shutdown(executor: Executor, program: impl FnOnce(Handle) -> bool + Send + 'static) {
+    let handle = executor.handle();
+    let task: Task<bool> = executor.spawn(async move { program(handle) });
+    executor.shutdown();
+    assert!(task.is_finished());
+}
+
+fn nested_block_on() {
+    beside_shutdown(single(), |handle| {
+        let child = handle.spawn(async {});
+        handle.block_on(child.fallible()).is_some()
+    });
+}
+
+fn nested_block_on_pinned() {
+    beside_shutdown(single(), |handle| {
+        let pinned = handle.spawn_pinned(0, || async {});
+        handle.block_on(pinned.fallible()).is_some()
+    });
+}
+
+fn nested_twice() {
+    fn nest(handle: Handle, depth: u32) -> bool {
+        let inner = handle.clone();
+        let task = handle.spawn(async move { depth == 0 || nest(inner, depth - 1) });
+        handle.block_on(task.fallible()).is_some()
+    }
+
+    beside_shutdown(pair(), |handle| nest(handle, 2));
+}
+
+fn scope() {
+    let executor = pair();
+    let drops = Count::new();
+    let other = {
+        let (handle, drops) = (executor.handle(), drops.clone());
+        thread::spawn(move || {
+            handle.scope(|scope| {
+                for _ in 0..2 {
+                    let carried = drops.on_drop();
+                    scope.spawn(async move {
+                        yield_now().await;
+                        drop(carried);
+                    });
+                }
+            });
+            drops.get()
+        })
+    };
+    executor.shutdown();
+    assert_eq!(other.join().unwrap(), 2, "a task outlives its scope");
+}

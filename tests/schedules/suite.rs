@@ -1,0 +1,42 @@
+//! The build with shuttle: the modules in reading order.
+//!
+//! A [`scenario`] is a small program: an executor of two workers, and a few tasks. One
+//! of shuttle's schedulers ([`portfolio`]) decides at every access to shared memory who
+//! goes next. A task that is forgotten is a deadlock, which shuttle reports; what else
+//! can go wrong is asserted on the program's main thread, because a panic in a task is
+//! that task's outcome and no more.
+//!
+//! That a flaw would be found is shown by the [`canaries`]: programs with a planted one
+//! that the portfolio must find.
+//!
+//! shuttle's atomics are sequentially consistent, and its timed waits are over at once.
+//! Missing edges of the memory model are the business of the loom models, time that of
+//! the tests with real threads.
+
+use std::process::ExitCode;
+
+// What is run, and who schedules it.
+mod kit;
+#[path = "../linearizability/portfolio.rs"]
+mod portfolio;
+mod scenario;
+
+// The programs, by what they are about.
+mod blocked;
+mod canaries;
+mod drain;
+mod driver;
+mod hosted;
+mod pinned;
+mod shutdown;
+mod tasks;
+mod waiting;
+
+// The command line.
+mod job;
+mod runner;
+
+/// Runs the command line.
+pub(crate) fn main() -> ExitCode {
+    runner::main()
+}

@@ -1,0 +1,168 @@
+//! Calls that wait: `block_on`, nested or not, and scopes.
+
+use ws_core::sync::thread;
+use ws_executor::{Handle, yield_now};
+
+use super::kit::{Count, Event, pair, single};
+use super::scenario::Scenario;
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "waiting.nested_outside",
+        about: "`block_on` in `block_on` on a thread that is no worker: no token is stolen",
+        faults: &[39],
+        body: nested_outside,
+    },
+    Scenario {
+        name: "waiting.nested_on_single",
+        about: "a task blocks on its child, and its only worker runs that on top",
+        faults: &[41],
+        body: nested_on_single,
+    },
+    Scenario {
+        name: "waiting.nested_twice",
+        about: "a task blocks on one that blocks, beyond the depth that runs tasks",
+        faults: &[41],
+        body: nested_twice,
+    },
+    Scenario {
+        name: "waiting.nested_woken_from_outside",
+        about: "a worker waits inside a poll for a thread, and runs others meanwhile",
+        faults: &[39, 41],
+        body: nested_woken_from_outside,
+    },
+    Scenario {
+        name: "waiting.nested_then_blocks",
+        about: "a task that yielded during a nested wait runs although the waiting poll blocks",
+        faults: &[25, 41],
+        body: nested_then_blocks,
+    },
+    Scenario {
+        name: "waiting.scope",
+        about: "a scope from outside: its tasks borrow, and are gone when it returns",
+        faults: &[49],
+        body: scope,
+    },
+    Scenario {
+        name: "waiting.scope_on_worker",
+        about: "a scope inside a task of a single worker",
+        faults: &[41, 49],
+        body: scope_on_worker,
+    },
+];
+
+fn nested_outside() {
+    let executor = pair();
+    let event = Event::new();
+    let setting = {
+        let event = event.clone();
+        executor.spawn(async move { event.set() })
+    };
+    executor.block_on(async {
+        let inner = executor.block_on(executor.spawn(async { 1 }));
+        assert_eq!(inner, 1);
+        event.wait().await;
+        setting.await;
+    });
+}
+
+fn nested_on_single() {
+    let executor = single();
+    let handle = executor.handle();
+    let task = executor.spawn(async move { handle.block_on(handle.spawn(async { 1 })) });
+    assert_eq!(executor.block_on(task), 1);
+}
+
+fn nested_twice() {
+    fn nest(handle: Handle, depth: u32) -> u32 {
+        if depth == 0 {
+            return 0;
+        }
+        let inner = handle.clone();
+        let task = handle.spawn(async move { nest(inner, depth - 1) });
+        handle.block_on(task) + 1
+    }
+
+    let executor = pair();
+    let handle = executor.handle();
+    // Two run others while they wait, the third one just waits.
+    let task = executor.spawn(async move { nest(handle, 3) });
+    assert_eq!(executor.block_on(task), 3);
+}
+
+fn nested_woken_from_outside() {
+    let executor = pair();
+    let event = Event::new();
+    let waiting = {
+        let (handle, event) = (executor.handle(), event.clone());
+        executor.spawn(async move { handle.block_on(event.wait()) })
+    };
+    let other = thread::spawn(move || event.set());
+    let plain = executor.spawn(async {});
+    executor.block_on(async {
+        plain.await;
+        waiting.await;
+    });
+    other.join().unwrap();
+}
+
+fn nested_then_blocks() {
+    let executor = pair();
+    let (gate, done) = (Event::new(), Event::new());
+    let waiting = {
+        let (handle, gate, done) = (executor.handle(), gate.clone(), done.clone());
+        executor.spawn(async move {
+            handle.block_on(gate.wait());
+            done.block();
+        })
+    };
+    let yielding = executor.spawn(async move {
+        gate.set();
+        yield_now().await;
+        done.set();
+    });
+    executor.block_on(async {
+        yielding.await;
+        waiting.await;
+    });
+}
+
+fn scope() {
+    let executor = pair();
+    let (counts, drops) = ([Count::new(), Count::new()], Count::new());
+    let sum = executor.scope(|scope| {
+        let tasks = counts.each_ref().map(|count| {
+            let carried = drops.on_drop();
+            scope.spawn(async move {
+                yield_now().await;
+                count.add();
+                drop(carried);
+                1
+            })
+        });
+        let [first, second] = tasks;
+        drop(second);
+        executor.block_on(first)
+    });
+    assert_eq!(sum, 1);
+    assert_eq!(drops.get(), 2, "a task outlives its scope");
+    assert_eq!(counts.map(|count| count.get()), [1, 1]);
+}
+
+fn scope_on_worker() {
+    let executor = single();
+    let handle = executor.handle();
+    let task = executor.spawn(async move {
+        let count = Count::new();
+        handle.scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(async {
+                    yield_now().await;
+                    count.add();
+                });
+            }
+        });
+        count.get()
+    });
+    assert_eq!(executor.block_on(task), 2);
+}

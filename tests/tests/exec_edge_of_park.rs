@@ -1,0 +1,343 @@
+//! No task waits for ever beside a parked worker.
+//!
+//! The dangerous moment is the edge of parking: a worker has found nothing and is
+//! about to sleep, and a task is pushed. So one task is submitted at a time, each
+//! after a random gap of 0 to 100 µs, which is about how long a worker searches
+//! before it parks. Each must run. There is no timeout in the executor that would
+//! repair a lost wake-up, so patience of half a second is unambiguous.
+//!
+//! | test | submitted by | looks at |
+//! |---|---|---|
+//! | `from_outside` | a thread outside | injector against parking |
+//! | `in_pairs` | a thread outside, two in a row; the first waits for the second | the last searcher's duty to notify |
+//! | `pinned` | a thread outside, to one certain worker | the notification of one worker |
+//! | `from_a_ring` | a worker that never returns from its poll | ring against parking |
+//! | `from_a_slot` | as before, into the LIFO slot | the sentinel |
+//! | `from_a_hosted_worker` | as before, where workers are futures | what takes the sentinel's place |
+//!
+//! When a task does not run, one more is submitted from outside (the *kick*). If the
+//! first runs now, a wake-up was lost. If only the kick runs, the first is stranded
+//! where nobody looks. If neither does, the workers are blocked or dead. The report
+//! has the counters of every worker and what the system says of every thread.
+//!
+//! `WS_STRESS_ITEMS` is the number of submissions over all tests, 100,000 unless it is
+//! set; a soak takes a million. `WS_STRESS_SEED` chooses the gaps.
+
+#[cfg_attr(target_os = "linux", path = "exec_support/affinity.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "exec_support/affinity_elsewhere.rs")]
+mod affinity;
+#[cfg_attr(target_os = "linux", path = "exec_support/threads.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "exec_support/threads_elsewhere.rs")]
+mod threads;
+
+use std::fmt;
+use std::hint;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tests::census::stress_items;
+use tests::watchdog;
+use ws_core::FastRand;
+use ws_executor::{Builder, Executor, Handle, Task};
+
+/// How long a task may take to run before the kick test begins.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The longest gap between two submissions, in nanoseconds.
+const MAX_GAP: u32 = 100_000;
+
+/// After so many stalls a run ends: its point is made.
+const ENOUGH: usize = 10;
+
+/// The share of each run in all submissions, in hundredths.
+#[derive(Clone, Copy)]
+struct Share(u64);
+
+impl Share {
+    fn submissions(self) -> u64 {
+        stress_items(100_000) * self.0 / 100
+    }
+}
+
+#[test]
+fn from_outside() {
+    run("from_outside", &[1, 2, 8], |workers, seed| {
+        let executor = build(Executor::builder().workers(workers), 1);
+        let handle = executor.handle();
+        from_a_thread(&handle, Share(20), seed, |done| {
+            handle.spawn(done.set()).detach();
+        })
+    });
+}
+
+#[test]
+fn in_pairs() {
+    run("in_pairs", &[2, 8], |workers, seed| {
+        let executor = build(Executor::builder().workers(workers), 1);
+        let handle = executor.handle();
+        // Two tasks each: half as many submissions.
+        from_a_thread(&handle, Share(5), seed, |done| {
+            let (ran, wait) = mpsc::channel();
+            let first = done.clone();
+            // Blocks its worker, so that another has to take the second.
+            let first = async move {
+                while wait.recv_timeout(PATIENCE / 10).is_err() && !first.is_given_up() {}
+            };
+            let second = async move {
+                let _ = ran.send(());
+                done.set().await;
+            };
+            handle.spawn(first).detach();
+            handle.spawn(second).detach();
+        })
+    });
+}
+
+#[test]
+fn pinned() {
+    run("pinned", &[2, 8], |workers, seed| {
+        let executor = build(Executor::builder().workers(workers), 1);
+        let handle = executor.handle();
+        let mut turn = 0;
+        from_a_thread(&handle, Share(5), seed, |done| {
+            turn = (turn + 1) % workers;
+            handle.spawn_pinned(turn, || done.set()).detach();
+        })
+    });
+}
+
+/// Here and below the sentinel may take a period or two, so there are fewer of them.
+#[test]
+fn from_a_ring() {
+    run("from_a_ring", &[2, 8], |workers, seed| {
+        let executor = build(Executor::builder().workers(workers), 0);
+        from_a_worker(&executor, Share(2), seed, |handle, done| {
+            // A batch goes to the ring.
+            let batch = handle.spawn_many([done.set()]);
+            batch.into_iter().for_each(Task::detach);
+        })
+    });
+}
+
+#[test]
+fn from_a_slot() {
+    run("from_a_slot", &[2, 8], |workers, seed| {
+        let executor = build(Executor::builder().workers(workers), 0);
+        from_a_worker(&executor, Share(1), seed, |handle, done| {
+            handle.spawn(done.set()).detach();
+        })
+    });
+}
+
+#[test]
+fn from_a_hosted_worker() {
+    run("from_a_hosted_worker", &[2, 8], |workers, seed| {
+        let builder = Executor::builder()
+            .workers(workers)
+            .host(futures::executor::block_on);
+        from_a_worker(&build(builder, 0), Share(4), seed, |handle, done| {
+            handle.spawn(done.set()).detach();
+        })
+    });
+}
+
+/// Submits from a thread outside of the executor, pinned to core 0.
+fn from_a_thread(
+    handle: &Handle,
+    share: Share,
+    seed: u64,
+    submit: impl FnMut(Done) + Send,
+) -> Vec<Stall> {
+    let mut edge = Edge::new(handle, seed);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            pin(0);
+            edge.submit_all(share, submit);
+        });
+    });
+    edge.stalls
+}
+
+/// Submits from worker 0, which stays inside one poll all the time.
+fn from_a_worker(
+    executor: &Executor,
+    share: Share,
+    seed: u64,
+    submit: impl Fn(&Handle, Done) + Send + 'static,
+) -> Vec<Stall> {
+    let handle = executor.handle();
+    let task = executor.handle().spawn_pinned(0, move || async move {
+        let mut edge = Edge::new(&handle, seed);
+        edge.submit_all(share, |done| submit(&handle, done));
+        edge.stalls
+    });
+    executor.block_on(task)
+}
+
+/// Worker `n` on core `n + first`, as far as there are cores.
+fn build(builder: Builder, first: usize) -> Executor {
+    let builder = builder.on_thread_start(move |worker| pin(worker + first));
+    builder.build().expect("threads can be started")
+}
+
+/// Pins this thread, so that the sides of the race are on different cores.
+fn pin(number: usize) {
+    let cores = affinity::cores();
+    if cores.len() > 1 {
+        affinity::pin_to(cores[number % cores.len()]);
+    }
+}
+
+/// Runs `stress` with each number of workers, alone, and complains of stalls.
+fn run(name: &str, workers: &[usize], stress: impl Fn(usize, u64) -> Vec<Stall>) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let seed = match std::env::var("WS_STRESS_SEED") {
+        Ok(seed) => seed.parse().expect("WS_STRESS_SEED is a number"),
+        Err(_) => 1,
+    };
+    let mut failures = String::new();
+    for &workers in workers {
+        let stalls = watchdog::guard(name, || stress(workers, seed));
+        for stall in &stalls {
+            eprintln!("{name}, {workers} workers: {stall}");
+        }
+        if !stalls.is_empty() {
+            let at: Vec<u64> = stalls.iter().map(|stall| stall.submission).collect();
+            failures += &format!("{workers} workers: stalls at submissions {at:?}; ");
+        }
+    }
+    assert!(failures.is_empty(), "{name}, seed {seed}: {failures}");
+}
+
+/// Whether a submitted task has run.
+#[derive(Clone, Default)]
+struct Done(Arc<(AtomicBool, AtomicBool)>);
+
+impl Done {
+    async fn set(self) {
+        self.0.0.store(true, Ordering::Release);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.0.load(Ordering::Acquire)
+    }
+
+    fn give_up(&self) {
+        self.0.1.store(true, Ordering::Relaxed);
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.0.1.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the task has run, but not for ever.
+    fn wait(&self) -> bool {
+        let begun = Instant::now();
+        let mut rounds = 0_u32;
+        while !self.is_set() {
+            rounds += 1;
+            if rounds % 1024 != 0 {
+                hint::spin_loop();
+            } else if begun.elapsed() < PATIENCE {
+                thread::yield_now();
+            } else {
+                return self.is_set();
+            }
+        }
+        true
+    }
+}
+
+/// Submits one task after the other.
+struct Edge {
+    handle: Handle,
+    rand: FastRand,
+    stalls: Vec<Stall>,
+}
+
+impl Edge {
+    fn new(handle: &Handle, seed: u64) -> Self {
+        Self {
+            handle: handle.clone(),
+            rand: FastRand::new(seed),
+            stalls: Vec::new(),
+        }
+    }
+
+    fn submit_all(&mut self, share: Share, mut submit: impl FnMut(Done)) {
+        for submission in 0..share.submissions() {
+            self.gap();
+            let done = Done::default();
+            submit(done.clone());
+            if !done.wait() {
+                let stall = self.kick(submission, &done);
+                self.stalls.push(stall);
+                if self.stalls.len() == ENOUGH {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn gap(&mut self) {
+        let gap = Duration::from_nanos(self.rand.below(MAX_GAP).into());
+        let begun = Instant::now();
+        while begun.elapsed() < gap {
+            hint::spin_loop();
+        }
+    }
+
+    /// The kick test.
+    fn kick(&self, submission: u64, done: &Done) -> Stall {
+        let state = format!("{:#?}\n{}", self.handle.metrics(), threads::describe());
+        let kick = Done::default();
+        // From a thread of its own: this one may be a worker, and would push locally.
+        thread::scope(|scope| {
+            scope.spawn(|| self.handle.spawn(kick.clone().set()).detach());
+        });
+        let kicked = kick.wait();
+        let cause = match (done.wait(), kicked) {
+            (true, _) => Cause::LostWakeUp,
+            (false, true) => Cause::Stranded,
+            (false, false) => Cause::Blocked,
+        };
+        done.give_up();
+        Stall {
+            submission,
+            cause,
+            state,
+        }
+    }
+}
+
+/// A task that did not run.
+struct Stall {
+    submission: u64,
+    cause: Cause,
+    /// What the workers were doing before the kick.
+    state: String,
+}
+
+#[derive(Debug)]
+enum Cause {
+    /// It ran when another task was submitted.
+    LostWakeUp,
+    /// The other task ran, but not this one.
+    Stranded,
+    /// Neither ran.
+    Blocked,
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            submission,
+            cause,
+            state,
+        } = self;
+        write!(f, "submission {submission} stalled: {cause:?}\n{state}")
+    }
+}
