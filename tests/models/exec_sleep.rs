@@ -46,9 +46,9 @@ pub(crate) const MODELS: &[Model] = &[
     },
     Model {
         name: "exec.sleep.two_workers",
-        shows: "two jobs that block, two workers: each gets one",
+        shows: "two jobs that block, and two workers that go to sleep: each gets one",
         errata: &[13, 22],
-        bound: Preemptions(2),
+        bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_workers, [0, 0]),
     },
@@ -91,6 +91,14 @@ pub(crate) const MODELS: &[Model] = &[
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(early_return, [0, 0]),
+    },
+    Model {
+        name: "exec.sleep.early_searcher",
+        shows: "a worker that looks early is counted when it is notified, so no push is hidden",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(early_searcher, [0, 0]),
     },
     Model {
         name: "exec.sleep.cancel_against_taker",
@@ -205,10 +213,7 @@ fn two_workers(main: Main) {
     let (one, two) = (pool.clone(), pool.clone());
     main.race_two(
         move || one.work(0, None),
-        move || {
-            pusher.push();
-            pusher.push();
-        },
+        move || pusher.push_two(),
         move || two.work(1, None),
     );
     assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
@@ -305,6 +310,34 @@ fn early_return(main: Main) {
         move || pusher.push(),
     );
     assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+/// Both workers sleep. The parker of the first returns for no reason, so it may see the
+/// notification before its token; then it takes a job and is gone.
+fn early_searcher(main: Main) {
+    let pool = Pool::new();
+    let mut parking = pool.sleep.start_parking(0, None);
+    let other = pool.sleep.start_parking(1, None);
+    let (worker, one, two) = (pool.clone(), pool.clone(), pool.clone());
+    let (parking, (), ()) = main.race_two(
+        move || {
+            for _ in 0..2 {
+                match worker.sleep.wake_up(parking) {
+                    Err(still) => parking = still,
+                    Ok(searching) => {
+                        worker.work(0, Some(searching));
+                        return None;
+                    }
+                }
+            }
+            Some(parking)
+        },
+        move || one.push(),
+        move || two.push(),
+    );
+    let first = parking.is_some_and(|parking| is_notified(&pool.sleep, parking));
+    let seen = first || is_notified(&pool.sleep, other);
+    assert!(seen || !pool.jobs.has_some(), "a job is forgotten");
 }
 
 fn cancel_against_taker(main: Main) {

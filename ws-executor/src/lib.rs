@@ -45,7 +45,7 @@
 //!   [`Builder::driver`] and [`Builder::host`] put one under the workers.
 //! - It does not preempt: a poll that does not return keeps its worker.
 //! - Wakers and handles must not be used in signal handlers, nor in the child of a
-//!   `fork` without `exec`, where the workers do not exist.
+//!   `fork` without `exec`, where the workers do not exist (debug builds panic there).
 
 #[cfg_attr(any(ws_loom, ws_shuttle), path = "clock_model.rs")]
 mod clock;

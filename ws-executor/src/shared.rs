@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) driver: Option<DriverSeat>,
     pub(crate) settings: Settings,
     started: Instant,
+    /// The process that has the workers; a forked one has not.
+    process: u32,
     /// Set once, never cleared.
     closed: AtomicBool,
     /// Set once, never cleared: close when there is nothing left to run.
@@ -78,6 +80,7 @@ impl Shared {
             driver,
             settings,
             started: Instant::now(),
+            process: std::process::id(),
             closed: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             waiting_inside: AtomicUsize::new(0),
@@ -115,6 +118,11 @@ impl Shared {
     /// Queues a job from outside. If the executor is closed, its task is
     /// cancelled, here and now.
     pub(crate) fn inject(&self, job: Job) {
+        debug_assert_eq!(
+            self.process,
+            std::process::id(),
+            "a forked process has no workers: build an executor there, or call exec"
+        );
         match self.injector.push(job) {
             Ok(()) => self.notify_one(),
             Err(refused) => drop_refused([refused]),
