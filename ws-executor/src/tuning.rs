@@ -39,7 +39,7 @@ pub(crate) const INJECTOR_BATCH: usize = 128;
 /// proves useful. A futex call costs as much as some hundred looks; but on a machine that
 /// has nothing to do they are a waste, and with many workers each round is many looks.
 pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
-    let most = 800 / workers as u32;
+    let most = 300 / workers as u32;
     if most < 8 { (1, 8) } else { (8, most) }
 }
 
@@ -53,8 +53,9 @@ pub(crate) const MAX_NESTING: u32 = 32;
 
 /// How often a `block_on` outside of workers looks whether it was woken, before it
 /// sleeps: between these, as it proves useful.
-pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (20, 2_000);
+pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (10, 100);
 
-/// A sleep that is over sooner than this was not worth it: falling asleep and being
-/// woken takes 5 to 50 µs, most of it until an idle core is running again.
-pub(crate) const SPIN_WORTH: Duration = Duration::from_micros(50);
+/// A sleep that is over sooner than this was not worth it: it is about what the longest
+/// search takes, and what falling asleep and waking cost. With 50 µs, and searches to
+/// match, a lone task spawned from outside now and then cost ten times the CPU time.
+pub(crate) const SPIN_WORTH: Duration = Duration::from_micros(10);

@@ -118,9 +118,9 @@ impl Worker {
             return None;
         }
         let share = waiting.div_ceil(self.shared.workers());
-        let limit = share
-            .min(INJECTOR_BATCH)
-            .min(self.ring.spare_capacity() + 1);
+        // Half of the room at most: a ring that is filled up overflows at the next push.
+        let room = self.ring.spare_capacity() / 2 + 1;
+        let limit = share.min(INJECTOR_BATCH).min(room);
         let mut batch = self.batch.borrow_mut();
         let job = injector.pull_batch(self.next_shard(), limit, &mut batch)?;
         self.streak.set(0);
