@@ -19,7 +19,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(all_parked, [0, 0]),
+        body: Body::Roles(all_parked, [450, 450]),
     },
     Model {
         name: "exec.drain.cancel",
@@ -27,7 +27,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(cancel, [0, 0]),
+        body: Body::Roles(cancel, [4_000, 2_500]),
     },
     Model {
         name: "exec.drain.notified",
@@ -35,7 +35,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(notified, [0, 0]),
+        body: Body::Roles(notified, [6_100, 5_000]),
     },
     Model {
         name: "exec.drain.child",
@@ -43,7 +43,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(child, [0, 0]),
+        body: Body::Roles(child, [940, 390]),
     },
 ];
 

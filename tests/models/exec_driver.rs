@@ -23,7 +23,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(one_at_a_time, [0, 0]),
+        body: Body::Roles(one_at_a_time, [2_600, 2_600]),
     },
     Model {
         name: "exec.driver.leave_against_park",
@@ -31,7 +31,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(leave_against_park, [0, 0]),
+        body: Body::Roles(leave_against_park, [4_600, 2_300]),
     },
     Model {
         name: "exec.driver.leave_against_park_eager",
@@ -39,7 +39,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(leave_against_park_eager, [0, 0]),
+        body: Body::Roles(leave_against_park_eager, [990, 850]),
     },
     Model {
         name: "exec.driver.leave_against_give_up",
@@ -47,7 +47,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(leave_against_give_up, [0, 0]),
+        body: Body::Roles(leave_against_give_up, [1_300, 1_200]),
     },
     Model {
         name: "exec.driver.where_it_sleeps",
@@ -55,7 +55,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(where_it_sleeps, [0, 0]),
+        body: Body::Roles(where_it_sleeps, [490, 560]),
     },
 ];
 

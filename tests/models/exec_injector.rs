@@ -19,7 +19,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(close_against_push, [0, 0]),
+        body: Body::Roles(close_against_push, [140, 180]),
     },
     Model {
         name: "exec.injector.close_against_batch",
@@ -27,7 +27,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(close_against_batch, [0, 0]),
+        body: Body::Roles(close_against_batch, [140, 180]),
     },
     Model {
         name: "exec.injector.close_against_pull",
@@ -35,7 +35,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(close_against_pull, [0, 0]),
+        body: Body::Roles(close_against_pull, [450, 450]),
     },
     Model {
         name: "exec.injector.two_pullers",
@@ -43,7 +43,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(two_pullers, [0, 0]),
+        body: Body::Roles(two_pullers, [6_300, 6_300]),
     },
     Model {
         name: "exec.injector.pull_against_park",
@@ -51,7 +51,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(pull_against_park, [0, 0]),
+        body: Body::Roles(pull_against_park, [1_700, 2_500]),
     },
     Model {
         name: "exec.injector.push_against_park",
@@ -59,7 +59,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(push_against_park, [0, 0]),
+        body: Body::Roles(push_against_park, [810, 860]),
     },
 ];
 

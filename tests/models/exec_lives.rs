@@ -18,7 +18,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(leave_against_unite, [0, 0]),
+        body: Body::Roles(leave_against_unite, [130, 130]),
     },
     Model {
         name: "exec.population.two_leave_against_unite",
@@ -26,7 +26,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(two_leave_against_unite, [0, 0]),
+        body: Body::Roles(two_leave_against_unite, [1_100, 1_100]),
     },
     Model {
         name: "exec.population.join_against_unite",
@@ -34,7 +34,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(join_against_unite, [0, 0]),
+        body: Body::Roles(join_against_unite, [340, 500]),
     },
     Model {
         name: "exec.population.join_against_leave",
@@ -42,7 +42,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(join_against_leave, [0, 0]),
+        body: Body::Roles(join_against_leave, [340, 500]),
     },
     Model {
         name: "exec.registry.close_against_enter",
@@ -50,7 +50,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(close_against_enter, [0, 0]),
+        body: Body::Roles(close_against_enter, [130, 130]),
     },
     Model {
         name: "exec.registry.close_against_leave",
@@ -58,7 +58,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(close_against_leave, [0, 0]),
+        body: Body::Roles(close_against_leave, [190, 260]),
     },
     Model {
         name: "exec.registry.two_tasks",
@@ -66,7 +66,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(two_tasks, [0, 0]),
+        body: Body::Roles(two_tasks, [1_600, 1_600]),
     },
 ];
 
@@ -191,10 +191,7 @@ fn close_against_enter(main: Main) {
     let wakes = std::sync::Arc::new(Wakes::default());
     let (closer, task) = (registry.clone(), registry.clone());
     let waker = wakes.waker();
-    let ((), seat) = main.race(
-        move || closer.close_all(),
-        move || task.enter(0, &waker),
-    );
+    let ((), seat) = main.race(move || closer.close_all(), move || task.enter(0, &waker));
     assert_eq!(wakes.get(), usize::from(seat.is_some()), "left to wait");
     if let Some(seat) = seat {
         registry.leave(seat);

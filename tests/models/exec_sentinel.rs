@@ -22,7 +22,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_against_park, [0, 0]),
+        body: Body::Roles(push_against_park, [1_000, 1_300]),
     },
     Model {
         name: "exec.sentinel.push_against_give_up",
@@ -30,7 +30,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_against_give_up, [0, 0]),
+        body: Body::Roles(push_against_give_up, [880, 1_000]),
     },
     Model {
         name: "exec.sentinel.push_against_return",
@@ -38,7 +38,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_against_return, [0, 0]),
+        body: Body::Roles(push_against_return, [810, 850]),
     },
     Model {
         name: "exec.sentinel.two_pushes",
@@ -46,7 +46,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(two_pushes, [0, 0]),
+        body: Body::Roles(two_pushes, [390, 390]),
     },
     Model {
         name: "exec.sentinel.two_pushes_against_park",
@@ -54,7 +54,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(two_pushes_against_park, [0, 0]),
+        body: Body::Roles(two_pushes_against_park, [2_100, 3_700]),
     },
     Model {
         name: "exec.sentinel.hand_on_against_park",
@@ -62,7 +62,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(hand_on_against_park, [0, 0]),
+        body: Body::Roles(hand_on_against_park, [700, 840]),
     },
     Model {
         name: "exec.sentinel.hand_on_beside_searcher",
@@ -70,7 +70,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(hand_on_beside_searcher, [0, 0]),
+        body: Body::Roles(hand_on_beside_searcher, [130, 130]),
     },
     Model {
         name: "exec.sentinel.rescue_against_take",
@@ -78,7 +78,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(rescue_against_take, [0, 0]),
+        body: Body::Roles(rescue_against_take, [47_000, 16_000]),
     },
     Model {
         name: "exec.sentinel.rescue_against_evict",
@@ -86,7 +86,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[1, 2],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(rescue_against_evict, [0, 0]),
+        body: Body::Roles(rescue_against_evict, [6_100, 5_900]),
     },
 ];
 

@@ -1,15 +1,15 @@
 //! Applying mutants of the source, one at a time, to a copy of the workspace.
 //!
 //! A model that cannot fail checks nothing. Each mutant takes one step away from
-//! the source of `ws-core`, and the models it names must then fail. The same
-//! models first run on the unchanged copy, where they must hold.
+//! the source of `ws-core` or `ws-executor`, and the models it names must then fail.
+//! The same models first run on the unchanged copy, where they must hold.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::Instant;
 
+use super::copy::{Change, Copy, Target};
 use super::mutants::{MUTANTS, Mutant};
 use super::registry::{self, Entry};
 use super::supervise;
@@ -25,7 +25,11 @@ pub(crate) fn run(chosen: &[&str]) -> ExitCode {
         return ExitCode::from(2);
     }
     let mutants: Vec<&Mutant> = MUTANTS.iter().filter(wanted).collect();
-    let copy = match Copy::of_workspace() {
+    let target = Target {
+        program: "models",
+        cfg: "ws_loom",
+    };
+    let copy = match Copy::of_workspace(target) {
         Ok(copy) => copy,
         Err(problem) => {
             eprintln!("cannot copy the workspace: {problem}");
@@ -38,7 +42,12 @@ pub(crate) fn run(chosen: &[&str]) -> ExitCode {
     println!("{:<40} {:<8} {:>8}  outcome", "mutant", "errata", "seconds");
     for mutant in &mutants {
         let start = Instant::now();
-        let verdict = copy.with(mutant, |program| kill(program, mutant));
+        let change = Change {
+            file: mutant.file,
+            find: mutant.find,
+            replace: mutant.replace,
+        };
+        let verdict = copy.with(&change, |program| kill(program, mutant));
         failed += usize::from(verdict.is_err());
         let errata: Vec<String> = mutant.errata.iter().map(u8::to_string).collect();
         let (Ok(outcome) | Err(outcome)) = verdict;
@@ -109,123 +118,4 @@ fn kill(program: &Path, mutant: &Mutant) -> Result<String, String> {
 
 fn entries_of(names: &[&str]) -> Result<Vec<Entry>, String> {
     registry::chosen(names).map_err(|name| format!("TABLE: no model is called `{name}`"))
-}
-
-/// A copy of the workspace, with a target directory of its own.
-struct Copy {
-    tree: PathBuf,
-    target: PathBuf,
-}
-
-impl Copy {
-    /// Brings the copy up to date. Files that did not change keep their times, so
-    /// that nothing is built twice.
-    fn of_workspace() -> Result<Self, String> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        // This program is `<target>/loom/<profile>/models`.
-        let base = program
-            .ancestors()
-            .nth(3)
-            .ok_or("this program is in no target directory")?;
-        let copy = Self {
-            tree: base.join("mutants/tree"),
-            target: base.join("mutants/build"),
-        };
-        for file in source_files(&root)? {
-            let Ok(text) = fs::read(root.join(&file)) else {
-                continue; // deleted, though git still lists it
-            };
-            write_if_changed(&copy.tree.join(&file), &text)?;
-        }
-        Ok(copy)
-    }
-
-    /// Applies `mutant`, runs `check` on the program built from it, and takes the
-    /// mutant back.
-    fn with(
-        &self,
-        mutant: &Mutant,
-        check: impl FnOnce(&Path) -> Result<String, String>,
-    ) -> Result<String, String> {
-        let path = self.tree.join(mutant.file);
-        let source = fs::read_to_string(&path)
-            .map_err(|error| format!("TABLE: cannot read {}: {error}", mutant.file))?;
-        let found = source.matches(mutant.find).count();
-        if found != 1 {
-            return Err(format!(
-                "TABLE: mutant no longer applies: its text occurs {found} times in {}",
-                mutant.file
-            ));
-        }
-        let mutated = source.replacen(mutant.find, mutant.replace, 1);
-        fs::write(&path, mutated).map_err(|error| error.to_string())?;
-        let verdict = self.build().and_then(|program| check(&program));
-        fs::write(&path, source).map_err(|error| error.to_string())?;
-        verdict
-    }
-
-    /// Builds the models of the copy and returns the program.
-    fn build(&self) -> Result<PathBuf, String> {
-        let output = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--quiet",
-                "--profile",
-                "model",
-                "-p",
-                "tests",
-                "--bin",
-                "models",
-            ])
-            // Building dominates, and the models of one mutant are small: loom is
-            // optimised, and built once; what changes is not.
-            .args(["--config", "profile.model.package.'*'.opt-level=3"])
-            .args(["--config", "profile.model.opt-level=0"])
-            .args(["--config", "profile.model.incremental=true"])
-            .current_dir(&self.tree)
-            .env("CARGO_TARGET_DIR", &self.target)
-            .env("RUSTFLAGS", "--cfg ws_loom -Awarnings")
-            .output()
-            .map_err(|error| format!("cargo does not start: {error}"))?;
-        if output.status.success() {
-            Ok(self.target.join("model/models"))
-        } else {
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            Err(format!(
-                "TABLE: does not build\n{}",
-                supervise::tail(&stderr)
-            ))
-        }
-    }
-}
-
-/// What git tracks, and what it would track; sources only by that measure.
-fn source_files(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let output = Command::new("git")
-        .args([
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "-z",
-        ])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("git does not start: {error}"))?;
-    if !output.status.success() {
-        return Err("git does not list the files".to_owned());
-    }
-    let names = String::from_utf8_lossy(&output.stdout);
-    let names = names.split('\0').filter(|name| !name.is_empty());
-    Ok(names.map(PathBuf::from).collect())
-}
-
-fn write_if_changed(path: &Path, text: &[u8]) -> Result<(), String> {
-    if fs::read(path).is_ok_and(|old| old == text) {
-        return Ok(());
-    }
-    let folder = path.parent().ok_or("a file lies in a folder")?;
-    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-    fs::write(path, text).map_err(|error| error.to_string())
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 // How models are described, run and mutated.
 mod child;
+mod copy;
 mod items;
 mod model;
 mod mutants;

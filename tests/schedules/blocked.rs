@@ -149,7 +149,9 @@ fn yielded_behind_pinned() {
             event.set();
         })
     };
-    let blocking = executor.handle().spawn_pinned(0, move || async move { event.block() });
+    let blocking = executor
+        .handle()
+        .spawn_pinned(0, move || async move { event.block() });
     executor.block_on(async {
         yielding.await;
         blocking.await;

@@ -159,7 +159,10 @@ fn event() {
 fn spawn() {
     let (executor, _) = driven(1, 0, DriverHandoff::Sentinel);
     for number in 0..3 {
-        assert_eq!(executor.block_on(executor.spawn(async move { number })), number);
+        assert_eq!(
+            executor.block_on(executor.spawn(async move { number })),
+            number
+        );
     }
 }
 

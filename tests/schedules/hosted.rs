@@ -82,7 +82,8 @@ fn hosted() -> Executor {
 fn tasks() {
     let executor = hosted();
     for number in 0..2 {
-        let task = executor.spawn(async move { Handle::current().spawn(async move { number }).await });
+        let task =
+            executor.spawn(async move { Handle::current().spawn(async move { number }).await });
         assert_eq!(executor.block_on(task), number);
     }
 }

@@ -36,7 +36,11 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 
 fn spawn() {
     let executor = pair();
-    let tasks = [0, 1].map(|worker| executor.handle().spawn_pinned(worker, move || async move { worker }));
+    let tasks = [0, 1].map(|worker| {
+        executor
+            .handle()
+            .spawn_pinned(worker, move || async move { worker })
+    });
     executor.block_on(async {
         for (worker, task) in tasks.into_iter().enumerate() {
             assert_eq!(task.await, worker);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::job::{Job, Report};
+use super::mutate;
 use super::portfolio::PORTFOLIO;
 use super::scenario::{CANARIES, SCENARIOS, Scenario};
 
@@ -17,6 +18,7 @@ usage: schedules [--seed N] [--schedules N] [NAME]...
     NAME            a program, a canary, the first part of its name, or one scheduler
                     of it: `drain.children`, `drain`, `drain.children/pct3`
        schedules --list
+       schedules --mutants [--seed N] [PREFIX]...   change the source; programs must notice
        schedules --job NAME/SCHEDULER --seed N --schedules N   in this process";
 
 /// Schedules of each program under each scheduler: a bit more than 10^5 in all.
@@ -33,6 +35,7 @@ struct Arguments {
     seed: u64,
     schedules: Option<usize>,
     list: bool,
+    mutants: bool,
     job: Option<String>,
     names: Vec<String>,
 }
@@ -57,7 +60,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         ..Arguments::default()
     };
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("`{word}` needs a value"));
+        let mut value = || {
+            words
+                .next()
+                .ok_or_else(|| format!("`{word}` needs a value"))
+        };
         let number = |value: String| {
             let number = value.parse::<u64>();
             number.map_err(|_| format!("`{value}` is not a number"))
@@ -66,6 +73,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "--seed" => arguments.seed = number(value()?)?,
             "--schedules" => arguments.schedules = Some(number(value()?)? as usize),
             "--list" => arguments.list = true,
+            "--mutants" => arguments.mutants = true,
             "--job" => arguments.job = Some(value()?),
             option if option.starts_with('-') => return Err(format!("unknown option `{option}`")),
             _ => arguments.names.push(word),
@@ -80,6 +88,9 @@ impl Arguments {
         let canaries = self.jobs(CANARIES, CANARY_SCHEDULES);
         if self.list {
             return list();
+        }
+        if self.mutants {
+            return mutate::run(self.seed, &self.names);
         }
         if let Some(name) = &self.job {
             let mut all = programs.iter().chain(&canaries);
@@ -200,7 +211,11 @@ fn check_programs(jobs: &[Job], tally: &mut Tally) {
     }
     for (job, report) in jobs.iter().zip(&reports) {
         if let Some(failure) = &report.failure {
-            println!("\n{} ({}) failed: {failure}", job.name(), job.scenario.about);
+            println!(
+                "\n{} ({}) failed: {failure}",
+                job.name(),
+                job.scenario.about
+            );
             println!("{}", tail(&report.stderr));
         }
     }
@@ -213,7 +228,9 @@ fn check_canaries(jobs: &[Job], tally: &mut Tally) {
     }
     let reports = in_parallel(jobs);
     println!("\nschedules until a planted flaw was found; `-` if it was not");
-    let names = PORTFOLIO.iter().map(|strategy| format!("{:>7}", strategy.name()));
+    let names = PORTFOLIO
+        .iter()
+        .map(|strategy| format!("{:>7}", strategy.name()));
     println!("{:<34} {}", "canary", names.collect::<String>());
     for (scenario, group) in by_scenario(jobs, &reports) {
         let mut row = vec!["       ".to_owned(); PORTFOLIO.len()];

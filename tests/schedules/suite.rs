@@ -6,8 +6,8 @@
 //! can go wrong is asserted on the program's main thread, because a panic in a task is
 //! that task's outcome and no more.
 //!
-//! That a flaw would be found is shown by the [`canaries`]: programs with a planted one
-//! that the portfolio must find.
+//! That a flaw would be found is shown by the [`canaries`], programs with a planted one
+//! that the portfolio must find, and by the [`mutants`], which plant one in the source.
 //!
 //! shuttle's atomics are sequentially consistent, and its timed waits are over at once.
 //! Missing edges of the memory model are the business of the loom models, time that of
@@ -32,8 +32,12 @@ mod shutdown;
 mod tasks;
 mod waiting;
 
-// The command line.
+// The command line, and changes of the source.
+#[path = "../models/copy.rs"]
+mod copy;
 mod job;
+mod mutants;
+mod mutate;
 mod runner;
 
 /// Runs the command line.

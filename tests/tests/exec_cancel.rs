@@ -201,8 +201,8 @@ fn cancel_returns_an_output_that_was_there() {
     });
 }
 
-/// The output, not `None`: the poll that was under way finished it. Or `None`, but then
-/// the output is dropped; async-task decides for the latter.
+/// The poll that was under way finishes the task. Whether `cancel` then returns the output
+/// or drops it is not promised; that it is dropped once, is.
 #[test]
 fn cancel_during_the_last_poll_loses_nothing() {
     watchdog::guard("cancel, last poll", || {

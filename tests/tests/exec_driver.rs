@@ -482,7 +482,7 @@ fn a_driver_that_panics_does_not_end_its_worker() {
 fn a_driver_and_a_host_exclude_each_other() {
     let error = Executor::builder()
         .driver(Shared(Arc::default()))
-        .host(|worker| futures::executor::block_on(worker))
+        .host(futures::executor::block_on)
         .build()
         .unwrap_err();
     assert!(error.is_invalid(), "{error}");

@@ -4,7 +4,7 @@
 //! about to sleep, and a task is pushed. So one task is submitted at a time, each
 //! after a random gap of 0 to 100 µs, which is about how long a worker searches
 //! before it parks. Each must run. There is no timeout in the executor that would
-//! repair a lost wake-up, so patience of half a second is unambiguous.
+//! repair a lost wake-up, so patience of a second is unambiguous.
 //!
 //! | test | submitted by | looks at |
 //! |---|---|---|
@@ -21,7 +21,8 @@
 //! has the counters of every worker and what the system says of every thread.
 //!
 //! `WS_STRESS_ITEMS` is the number of submissions over all tests, 100,000 unless it is
-//! set; a soak takes a million. `WS_STRESS_SEED` chooses the gaps.
+//! set; a soak takes a million. `WS_STRESS_SEED` chooses the gaps. Delays at the steps of
+//! the protocol (`--cfg ws_chaos`) make what is rare frequent.
 
 #[cfg_attr(target_os = "linux", path = "exec_support/affinity.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "exec_support/affinity_elsewhere.rs")]
@@ -42,31 +43,50 @@ use tests::watchdog;
 use ws_core::FastRand;
 use ws_executor::{Builder, Executor, Handle, Task};
 
-/// How long a task may take to run before the kick test begins.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// The longest gap between two submissions, in nanoseconds.
-const MAX_GAP: u32 = 100_000;
+/// How long a task may take to run before the kick test begins. On a machine with much
+/// else to do a thread may have to wait for its core for half a second.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// After so many stalls a run ends: its point is made.
 const ENOUGH: usize = 10;
 
-/// The share of each run in all submissions, in hundredths.
-#[derive(Clone, Copy)]
-struct Share(u64);
+/// How many submissions there are in all, unless one asks for more. Then each test runs
+/// several times, with another seed and another executor.
+const NORMAL: u64 = 100_000;
 
-impl Share {
-    fn submissions(self) -> u64 {
-        stress_items(100_000) * self.0 / 100
+/// How often a run submits, and after which gaps.
+struct Plan {
+    submissions: u64,
+    /// In nanoseconds.
+    longest_gap: u32,
+    seed: u64,
+}
+
+impl Plan {
+    /// So many hundredths of all submissions, with gaps of 0 to 100 µs.
+    fn new(share: u64, seed: u64) -> Self {
+        Self {
+            submissions: stress_items(NORMAL).min(NORMAL) * share / 100,
+            longest_gap: 100_000,
+            seed,
+        }
+    }
+
+    /// The same with gaps about as long as the sentinel takes to give up.
+    fn with_long_gaps(self) -> Self {
+        Self {
+            longest_gap: 2_000_000,
+            ..self
+        }
     }
 }
 
 #[test]
 fn from_outside() {
     run("from_outside", &[1, 2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), 1);
+        let executor = build(Executor::builder().workers(workers), None);
         let handle = executor.handle();
-        from_a_thread(&handle, Share(20), seed, |done| {
+        from_a_thread(&handle, Plan::new(20, seed), |done| {
             handle.spawn(done.set()).detach();
         })
     });
@@ -75,10 +95,10 @@ fn from_outside() {
 #[test]
 fn in_pairs() {
     run("in_pairs", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), 1);
+        let executor = build(Executor::builder().workers(workers), None);
         let handle = executor.handle();
         // Two tasks each: half as many submissions.
-        from_a_thread(&handle, Share(5), seed, |done| {
+        from_a_thread(&handle, Plan::new(5, seed), |done| {
             let (ran, wait) = mpsc::channel();
             let first = done.clone();
             // Blocks its worker, so that another has to take the second.
@@ -98,12 +118,11 @@ fn in_pairs() {
 #[test]
 fn pinned() {
     run("pinned", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), 1);
+        let executor = build(Executor::builder().workers(workers), None);
         let handle = executor.handle();
-        let mut turn = 0;
-        from_a_thread(&handle, Share(5), seed, |done| {
-            turn = (turn + 1) % workers;
-            handle.spawn_pinned(turn, || done.set()).detach();
+        // Always the same worker: another would have been parked for long.
+        from_a_thread(&handle, Plan::new(5, seed), |done| {
+            handle.spawn_pinned(workers - 1, || done.set()).detach();
         })
     });
 }
@@ -112,8 +131,8 @@ fn pinned() {
 #[test]
 fn from_a_ring() {
     run("from_a_ring", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), 0);
-        from_a_worker(&executor, Share(2), seed, |handle, done| {
+        let executor = build(Executor::builder().workers(workers), Some(0));
+        from_a_worker(&executor, Plan::new(2, seed), |handle, done| {
             // A batch goes to the ring.
             let batch = handle.spawn_many([done.set()]);
             batch.into_iter().for_each(Task::detach);
@@ -124,8 +143,9 @@ fn from_a_ring() {
 #[test]
 fn from_a_slot() {
     run("from_a_slot", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), 0);
-        from_a_worker(&executor, Share(1), seed, |handle, done| {
+        let executor = build(Executor::builder().workers(workers), Some(0));
+        let plan = Plan::new(1, seed).with_long_gaps();
+        from_a_worker(&executor, plan, |handle, done| {
             handle.spawn(done.set()).detach();
         })
     });
@@ -137,24 +157,20 @@ fn from_a_hosted_worker() {
         let builder = Executor::builder()
             .workers(workers)
             .host(futures::executor::block_on);
-        from_a_worker(&build(builder, 0), Share(4), seed, |handle, done| {
+        let executor = build(builder, Some(0));
+        from_a_worker(&executor, Plan::new(4, seed), |handle, done| {
             handle.spawn(done.set()).detach();
         })
     });
 }
 
 /// Submits from a thread outside of the executor, pinned to core 0.
-fn from_a_thread(
-    handle: &Handle,
-    share: Share,
-    seed: u64,
-    submit: impl FnMut(Done) + Send,
-) -> Vec<Stall> {
-    let mut edge = Edge::new(handle, seed);
+fn from_a_thread(handle: &Handle, plan: Plan, submit: impl FnMut(Done) + Send) -> Vec<Stall> {
+    let mut edge = Edge::new(handle);
     thread::scope(|scope| {
         scope.spawn(|| {
-            pin(0);
-            edge.submit_all(share, submit);
+            pin_submitter();
+            edge.submit_all(plan, submit);
         });
     });
     edge.stalls
@@ -163,30 +179,43 @@ fn from_a_thread(
 /// Submits from worker 0, which stays inside one poll all the time.
 fn from_a_worker(
     executor: &Executor,
-    share: Share,
-    seed: u64,
+    plan: Plan,
     submit: impl Fn(&Handle, Done) + Send + 'static,
 ) -> Vec<Stall> {
     let handle = executor.handle();
     let task = executor.handle().spawn_pinned(0, move || async move {
-        let mut edge = Edge::new(&handle, seed);
-        edge.submit_all(share, |done| submit(&handle, done));
+        let mut edge = Edge::new(&handle);
+        edge.submit_all(plan, |done| submit(&handle, done));
         edge.stalls
     });
     executor.block_on(task)
 }
 
-/// Worker `n` on core `n + first`, as far as there are cores.
-fn build(builder: Builder, first: usize) -> Executor {
-    let builder = builder.on_thread_start(move |worker| pin(worker + first));
+/// Builds an executor whose workers keep off the submitter's core; which may be that of
+/// one of them.
+fn build(builder: Builder, submitter: Option<usize>) -> Executor {
+    let pin = move |worker| match submitter {
+        Some(number) if number == worker => pin_submitter(),
+        _ => pin_other(worker),
+    };
+    let builder = builder.on_thread_start(pin);
     builder.build().expect("threads can be started")
 }
 
-/// Pins this thread, so that the sides of the race are on different cores.
-fn pin(number: usize) {
-    let cores = affinity::cores();
-    if cores.len() > 1 {
-        affinity::pin_to(cores[number % cores.len()]);
+/// Pins this thread to the first core, if there are others.
+fn pin_submitter() {
+    if let [first, _, ..] = affinity::cores()[..] {
+        affinity::pin_to(first);
+    }
+}
+
+/// Pins this thread to one of the other cores, so that the two sides of the race do not
+/// take turns.
+fn pin_other(number: usize) {
+    if let [_, others @ ..] = &affinity::cores()[..] {
+        if !others.is_empty() {
+            affinity::pin_to(others[number % others.len()]);
+        }
     }
 }
 
@@ -199,17 +228,19 @@ fn run(name: &str, workers: &[usize], stress: impl Fn(usize, u64) -> Vec<Stall>)
         Err(_) => 1,
     };
     let mut failures = String::new();
-    for &workers in workers {
-        let stalls = watchdog::guard(name, || stress(workers, seed));
-        for stall in &stalls {
-            eprintln!("{name}, {workers} workers: {stall}");
-        }
-        if !stalls.is_empty() {
-            let at: Vec<u64> = stalls.iter().map(|stall| stall.submission).collect();
-            failures += &format!("{workers} workers: stalls at submissions {at:?}; ");
+    for seed in seed..seed + stress_items(NORMAL).div_ceil(NORMAL) {
+        for &workers in workers {
+            let stalls = watchdog::guard(name, || stress(workers, seed));
+            for stall in &stalls {
+                eprintln!("{name}, {workers} workers: {stall}");
+            }
+            if !stalls.is_empty() {
+                let at: Vec<u64> = stalls.iter().map(|stall| stall.submission).collect();
+                failures += &format!("\nseed {seed}, {workers} workers: stalls at {at:?}");
+            }
         }
     }
-    assert!(failures.is_empty(), "{name}, seed {seed}: {failures}");
+    assert!(failures.is_empty(), "{name}: {failures}");
 }
 
 /// Whether a submitted task has run.
@@ -251,25 +282,32 @@ impl Done {
     }
 }
 
+/// Lets some time pass, more exactly than a sleep does.
+fn spin(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        hint::spin_loop();
+    }
+}
+
 /// Submits one task after the other.
 struct Edge {
     handle: Handle,
-    rand: FastRand,
     stalls: Vec<Stall>,
 }
 
 impl Edge {
-    fn new(handle: &Handle, seed: u64) -> Self {
+    fn new(handle: &Handle) -> Self {
         Self {
             handle: handle.clone(),
-            rand: FastRand::new(seed),
             stalls: Vec::new(),
         }
     }
 
-    fn submit_all(&mut self, share: Share, mut submit: impl FnMut(Done)) {
-        for submission in 0..share.submissions() {
-            self.gap();
+    fn submit_all(&mut self, plan: Plan, mut submit: impl FnMut(Done)) {
+        let mut rand = FastRand::new(plan.seed);
+        for submission in 0..plan.submissions {
+            spin(Duration::from_nanos(rand.below(plan.longest_gap).into()));
             let done = Done::default();
             submit(done.clone());
             if !done.wait() {
@@ -279,14 +317,6 @@ impl Edge {
                     return;
                 }
             }
-        }
-    }
-
-    fn gap(&mut self) {
-        let gap = Duration::from_nanos(self.rand.below(MAX_GAP).into());
-        let begun = Instant::now();
-        while begun.elapsed() < gap {
-            hint::spin_loop();
         }
     }
 

@@ -189,11 +189,14 @@ fn nothing_happens_when_there_is_nothing_to_do() {
                     .spawn_many((0..1_000).map(|_| pending::<()>()));
                 scene.keep = Some(Box::new(tasks));
             }),
-            // A poll that does not end is nobody's business while nothing waits for it.
+            // A poll that does not end is nobody's business while nothing waits for it
+            // that another worker could do.
             Scene::with("blocked4", workers(4), |scene| {
                 burst(scene);
                 scene.blocked = 1;
-                scene.keep = Some(Box::new(gate::block(&scene.executor.handle(), 0)));
+                let handle = scene.executor.handle();
+                scene.keep = Some(Box::new(gate::block(&handle, 0)));
+                handle.spawn_pinned(0, || async {}).detach();
             }),
             // A worker that waits inside a task sleeps as any other.
             Scene::with("nested2", workers(2), |scene| {

@@ -1,0 +1,145 @@
+//! A copy of the workspace, to change its source and build it again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Which program of the package `tests` is built from the copy, and how.
+pub(crate) struct Target {
+    pub(crate) program: &'static str,
+    /// The `cfg` that puts a checker under the source.
+    pub(crate) cfg: &'static str,
+}
+
+/// One change: `find` occurs exactly once in `file`.
+pub(crate) struct Change {
+    /// The file, from the root of the workspace.
+    pub(crate) file: &'static str,
+    pub(crate) find: &'static str,
+    pub(crate) replace: &'static str,
+}
+
+/// A copy of the workspace, with a target directory of its own.
+pub(crate) struct Copy {
+    tree: PathBuf,
+    build: PathBuf,
+    target: Target,
+}
+
+impl Copy {
+    /// Brings the copy up to date. Files that did not change keep their times, so
+    /// that nothing is built twice.
+    ///
+    /// # Errors
+    ///
+    /// Says what could not be read or written.
+    pub(crate) fn of_workspace(target: Target) -> Result<Self, String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        // This program is `<target>/<checker>/<profile>/<name>`.
+        let base = program
+            .ancestors()
+            .nth(3)
+            .ok_or("this program is in no target directory")?;
+        let base = base.join("mutants").join(target.program);
+        let copy = Self {
+            tree: base.join("tree"),
+            build: base.join("build"),
+            target,
+        };
+        for file in source_files(&root)? {
+            let Ok(text) = fs::read(root.join(&file)) else {
+                continue; // deleted, though git still lists it
+            };
+            write_if_changed(&copy.tree.join(&file), &text)?;
+        }
+        Ok(copy)
+    }
+
+    /// Applies `change`, runs `check` on the program built from it, and takes the
+    /// change back.
+    ///
+    /// # Errors
+    ///
+    /// Says that the change does not apply or does not build, or what `check` says.
+    pub(crate) fn with(
+        &self,
+        change: &Change,
+        check: impl FnOnce(&Path) -> Result<String, String>,
+    ) -> Result<String, String> {
+        let path = self.tree.join(change.file);
+        let source = fs::read_to_string(&path)
+            .map_err(|error| format!("TABLE: cannot read {}: {error}", change.file))?;
+        let found = source.matches(change.find).count();
+        if found != 1 {
+            return Err(format!(
+                "TABLE: mutant no longer applies: its text occurs {found} times in {}",
+                change.file
+            ));
+        }
+        let mutated = source.replacen(change.find, change.replace, 1);
+        fs::write(&path, mutated).map_err(|error| error.to_string())?;
+        let verdict = self.build().and_then(|program| check(&program));
+        fs::write(&path, source).map_err(|error| error.to_string())?;
+        verdict
+    }
+
+    /// Builds the program of the copy, and returns where it is.
+    ///
+    /// # Errors
+    ///
+    /// Says why it does not build.
+    pub(crate) fn build(&self) -> Result<PathBuf, String> {
+        let Target { program, cfg } = self.target;
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--profile", "model", "-p", "tests"])
+            .args(["--bin", program])
+            // Building dominates, and what a mutant runs is small: the checker is
+            // optimised, and built once; what changes is not.
+            .args(["--config", "profile.model.package.'*'.opt-level=3"])
+            .args(["--config", "profile.model.opt-level=0"])
+            .args(["--config", "profile.model.incremental=true"])
+            .current_dir(&self.tree)
+            .env("CARGO_TARGET_DIR", &self.build)
+            .env("RUSTFLAGS", format!("--cfg {cfg} -Awarnings"))
+            .output()
+            .map_err(|error| format!("cargo does not start: {error}"))?;
+        if output.status.success() {
+            return Ok(self.build.join("model").join(program));
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = stderr.lines().collect();
+        let tail = lines[lines.len().saturating_sub(25)..].join("\n");
+        Err(format!("TABLE: does not build\n{tail}"))
+    }
+}
+
+/// What git tracks, and what it would track; sources only by that measure.
+fn source_files(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let output = Command::new("git")
+        .args([
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "-z",
+        ])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("git does not start: {error}"))?;
+    if !output.status.success() {
+        return Err("git does not list the files".to_owned());
+    }
+    let names = String::from_utf8_lossy(&output.stdout);
+    let names = names.split('\0').filter(|name| !name.is_empty());
+    Ok(names.map(PathBuf::from).collect())
+}
+
+fn write_if_changed(path: &Path, text: &[u8]) -> Result<(), String> {
+    if fs::read(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let folder = path.parent().ok_or("a file lies in a folder")?;
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    fs::write(path, text).map_err(|error| error.to_string())
+}

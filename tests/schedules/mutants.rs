@@ -1,0 +1,182 @@
+//! The mutants: one step of the executor taken away each.
+//!
+//! They are about what a whole executor does, and no loom model reaches. `find` occurs
+//! exactly once in its file, so that a mutant that no longer applies is noticed.
+
+/// One change of the source, and the program that must fail then.
+pub(crate) struct Mutant {
+    pub(crate) name: &'static str,
+    /// The file, from the root of the workspace.
+    pub(crate) file: &'static str,
+    pub(crate) find: &'static str,
+    pub(crate) replace: &'static str,
+    /// Must fail under one of the schedulers at least.
+    pub(crate) program: &'static str,
+}
+
+const BLOCK_ON: &str = "ws-executor/src/block_on.rs";
+const PINNED: &str = "ws-executor/src/pinned.rs";
+const SCOPE: &str = "ws-executor/src/scope.rs";
+const SHARED: &str = "ws-executor/src/shared.rs";
+const TASK_FUTURE: &str = "ws-executor/src/task/future.rs";
+const FIND: &str = "ws-executor/src/worker/find.rs";
+const HOSTED: &str = "ws-executor/src/worker/hosted.rs";
+const PARK: &str = "ws-executor/src/worker/park.rs";
+const WORKER: &str = "ws-executor/src/worker/mod.rs";
+
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "inject.notifies_nobody",
+        file: SHARED,
+        find: "Ok(()) => self.notify_one(),",
+        replace: "Ok(()) => {}",
+        program: "tasks.one_at_a_time",
+    },
+    Mutant {
+        name: "park.does_not_look_again",
+        file: PARK,
+        find: "self.shared.has_work()\n            ||",
+        replace: "false\n            ||",
+        program: "tasks.one_at_a_time",
+    },
+    Mutant {
+        name: "park.does_not_look_at_pinned",
+        file: PARK,
+        find: "            || !self.remote().pinned.is_empty()\n",
+        replace: "",
+        program: "pinned.spawn",
+    },
+    Mutant {
+        name: "found_work.leaves_the_rest",
+        file: WORKER,
+        find: "            self.shared.notify_of_rest();\n",
+        replace: "            let _ = Shared::notify_of_rest;\n",
+        program: "blocked.batch",
+    },
+    Mutant {
+        name: "slot.is_not_watched",
+        file: WORKER,
+        find: "None => self.shared.want_sentinel(),",
+        replace: "None => {}",
+        program: "blocked.lifo_slot",
+    },
+    Mutant {
+        name: "pinned.notifies_nobody",
+        file: PINNED,
+        find: "Some(sleeper) => shared.unpark(sleeper),",
+        replace: "Some(_) => {}",
+        program: "pinned.spawn",
+    },
+    Mutant {
+        name: "pinned.leaves_ring_unannounced",
+        file: FIND,
+        find: "        self.announce_rest();\n",
+        replace: "",
+        program: "blocked.yielded_behind_pinned",
+    },
+    Mutant {
+        name: "pinned.worker_ends_too_early",
+        file: WORKER,
+        find: "if self.pinned_futures.get() == 0 {",
+        replace: "if true {",
+        program: "pinned.shutdown",
+    },
+    Mutant {
+        name: "nested.leaves_ring_unannounced",
+        file: BLOCK_ON,
+        find: "            worker.announce_rest();\n",
+        replace: "",
+        program: "waiting.nested_then_blocks",
+    },
+    Mutant {
+        name: "nested.keeps_queues",
+        file: BLOCK_ON,
+        find: "            worker.hand_over();\n",
+        replace: "",
+        program: "waiting.nested_twice",
+    },
+    Mutant {
+        name: "nested.wakes_no_driver",
+        file: WORKER,
+        find: ".for_each(|seat| seat.driver().wake());",
+        replace: ".for_each(|_| ());",
+        program: "driver.nested_block_on",
+    },
+    Mutant {
+        name: "nested.keeps_jobs_of_closed",
+        file: PARK,
+        find: "                self.drop_queued();\n",
+        replace: "",
+        program: "shutdown.nested_block_on",
+    },
+    Mutant {
+        name: "driver.is_left_alone_after_a_turn",
+        file: PARK,
+        find: "            self.announce_events();\n            seat.hand_off(&self.shared);\n",
+        replace: "",
+        program: "driver.two_events",
+    },
+    Mutant {
+        name: "driver.is_left_alone_after_a_sleep",
+        file: PARK,
+        find: "        self.announce_events();\n        seat.hand_off(&self.shared);\n    }\n\n    /// Whether the driver",
+        replace: "    }\n\n    /// Whether the driver",
+        program: "driver.left_alone",
+    },
+    Mutant {
+        name: "close.wakes_no_worker",
+        file: SHARED,
+        find: "        self.unpark_all();\n        //",
+        replace: "        //",
+        program: "shutdown.while_parking",
+    },
+    Mutant {
+        name: "close.forgets_waiting_tasks",
+        file: SHARED,
+        find: "        self.registry.close_all();\n",
+        replace: "",
+        program: "shutdown.during_wake",
+    },
+    Mutant {
+        name: "close.refused_seat_is_not_woken",
+        file: TASK_FUTURE,
+        find: "            waker.wake_by_ref();\n",
+        replace: "",
+        program: "shutdown.during_wake",
+    },
+    Mutant {
+        name: "drain.wakes_no_worker",
+        file: SHARED,
+        find: "        self.draining.store(true, Ordering::Relaxed);\n        self.unpark_all();",
+        replace: "        self.draining.store(true, Ordering::Relaxed);",
+        program: "drain.children",
+    },
+    Mutant {
+        name: "drain.forgets_pinned",
+        file: SHARED,
+        find: " && remote.pinned.is_empty()",
+        replace: "",
+        program: "drain.pinned",
+    },
+    Mutant {
+        name: "scope.ends_too_early",
+        file: SCOPE,
+        find: "XX",
+        replace: "",
+        program: "waiting.scope",
+    },
+    Mutant {
+        name: "scope.is_not_woken",
+        file: SCOPE,
+        find: "                waiter.wake();\n",
+        replace: "                drop(waiter);\n",
+        program: "waiting.scope",
+    },
+    Mutant {
+        name: "hosted.leaves_its_bit",
+        file: HOSTED,
+        find: "        self.leave_protocol();\n",
+        replace: "",
+        program: "hosted.dropped_early",
+    },
+];
