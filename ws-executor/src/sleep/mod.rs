@@ -85,6 +85,7 @@
 //! | `sleep.fence` | light fence at P2, fence at S2 | heavy fence at W3, S2 | the task, the count, the table; both ways |
 //! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
 //! | `sleep.notified` | P5 | W5 | that the count was raised |
+//! | `sleep.departures` | taking a worker out of the table | `all_parked_while` | that it is not in the table |
 //! | `sleep.departed` | the end of W4 or W5 | `all_parked_while` | that the worker has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
 

@@ -47,7 +47,9 @@ impl WakeTable {
         // ORDERING(sleep.entered): acquire side.
         let taken = word.fetch_and(!bit, Ordering::Acquire) & bit != 0;
         if taken {
-            self.departures.fetch_add(1, Ordering::Relaxed);
+            // ORDERING(sleep.departures): release side; whoever counts this departure
+            // sees that the worker is not there.
+            self.departures.fetch_add(1, Ordering::Release);
         }
         taken
     }
@@ -86,7 +88,8 @@ impl WakeTable {
 
     /// How often a worker was taken out.
     pub(super) fn departures(&self) -> u64 {
-        self.departures.load(Ordering::Relaxed)
+        // ORDERING(sleep.departures): acquire side.
+        self.departures.load(Ordering::Acquire)
     }
 
     pub(super) fn count(&self) -> usize {
