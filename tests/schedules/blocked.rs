@@ -34,6 +34,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: no_lifo_slot,
     },
     Scenario {
+        name: "blocked.outside",
+        about: "of two tasks from outside, the first blocks over the second",
+        faults: &[25, 34],
+        body: outside,
+    },
+    Scenario {
         name: "blocked.batch",
         about: "a poll blocks over those that came out of the injector with it",
         faults: &[25],
@@ -98,6 +104,20 @@ fn ring() {
 fn no_lifo_slot() {
     let executor = start(builder().workers(2).lifo_slot(false));
     executor.block_on(block_over(executor.handle(), 2));
+}
+
+fn outside() {
+    let executor = pair();
+    let event = Event::new();
+    let blocking = {
+        let event = event.clone();
+        executor.spawn(async move { event.block() })
+    };
+    let setting = executor.spawn(async move { event.set() });
+    executor.block_on(async {
+        setting.await;
+        blocking.await;
+    });
 }
 
 fn batch() {

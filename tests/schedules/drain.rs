@@ -20,6 +20,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: one_child,
     },
     Scenario {
+        name: "drain.idle",
+        about: "nothing is due any more, and the workers sleep or fall asleep",
+        faults: &[38],
+        body: idle,
+    },
+    Scenario {
         name: "drain.wakes",
         about: "tasks that wake each other and yield run to their ends",
         faults: &[],
@@ -87,6 +93,12 @@ fn one_child() {
         .detach();
     executor.drain();
     assert_eq!(runs.get(), 1, "a task that was due did not run");
+}
+
+fn idle() {
+    let executor = pair();
+    executor.block_on(executor.spawn(async {}));
+    executor.drain();
 }
 
 fn wakes() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ws_core::Driver;
 use ws_core::sync::{Condvar, Mutex, thread};
-use ws_executor::{DriverHandoff, Executor};
+use ws_executor::{DriverHandoff, Executor, yield_now};
 
 use super::kit::{Event, builder, start};
 use super::scenario::Scenario;
@@ -42,6 +42,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "a poll blocks over an event: another worker has taken the driver over",
         faults: &[24],
         body: left_alone_eager,
+    },
+    Scenario {
+        name: "driver.left_alone_after_turns",
+        about: "a busy worker turns the driver now and then, before its poll blocks over an event",
+        faults: &[24],
+        body: left_alone_after_turns,
+    },
+    Scenario {
+        name: "driver.left_alone_after_turns_eager",
+        about: "the same without a sentinel",
+        faults: &[24],
+        body: left_alone_after_turns_eager,
     },
     Scenario {
         name: "driver.two_events",
@@ -178,8 +190,8 @@ fn nested_block_on() {
     other.join().unwrap();
 }
 
-/// One task blocks until another has seen an event.
-fn block_over_event(handoff: DriverHandoff) {
+/// One task yields some times, and blocks until another has seen an event.
+fn block_over_event(handoff: DriverHandoff, yields: usize) {
     let (executor, reactor) = driven(2, 1, handoff);
     let done = Event::new();
     let waiting = {
@@ -189,7 +201,13 @@ fn block_over_event(handoff: DriverHandoff) {
             done.set();
         })
     };
-    let blocking = executor.spawn(async move { done.block() });
+    // Pinned: while it lines up again, no one else sees anything to do or to watch.
+    let blocking = executor.handle().spawn_pinned(0, move || async move {
+        for _ in 0..yields {
+            yield_now().await;
+        }
+        done.block();
+    });
     let other = thread::spawn(move || reactor.fire(0));
     executor.block_on(async {
         waiting.await;
@@ -199,11 +217,22 @@ fn block_over_event(handoff: DriverHandoff) {
 }
 
 fn left_alone() {
-    block_over_event(DriverHandoff::Sentinel);
+    block_over_event(DriverHandoff::Sentinel, 0);
 }
 
 fn left_alone_eager() {
-    block_over_event(DriverHandoff::Eager);
+    block_over_event(DriverHandoff::Eager, 0);
+}
+
+/// So often that the driver has its turn.
+const YIELDS: usize = 5;
+
+fn left_alone_after_turns() {
+    block_over_event(DriverHandoff::Sentinel, YIELDS);
+}
+
+fn left_alone_after_turns_eager() {
+    block_over_event(DriverHandoff::Eager, YIELDS);
 }
 
 fn two_events() {

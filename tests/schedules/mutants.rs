@@ -51,7 +51,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: WORKER,
         find: "            self.shared.notify_of_rest();\n",
         replace: "            let _ = Shared::notify_of_rest;\n",
-        program: "blocked.batch",
+        program: "blocked.outside",
     },
     Mutant {
         name: "slot.is_not_watched",
@@ -89,13 +89,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "waiting.nested_then_blocks",
     },
     Mutant {
-        name: "nested.keeps_queues",
-        file: BLOCK_ON,
-        find: "            worker.hand_over();\n",
-        replace: "",
-        program: "waiting.nested_twice",
-    },
-    Mutant {
         name: "nested.wakes_no_driver",
         file: WORKER,
         find: ".for_each(|seat| seat.driver().wake());",
@@ -114,7 +107,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: PARK,
         find: "            self.announce_events();\n            seat.hand_off(&self.shared);\n",
         replace: "",
-        program: "driver.two_events",
+        program: "driver.left_alone_after_turns",
     },
     Mutant {
         name: "driver.is_left_alone_after_a_sleep",
@@ -135,7 +128,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SHARED,
         find: "        self.registry.close_all();\n",
         replace: "",
-        program: "shutdown.during_wake",
+        program: "shutdown.nested_block_on_waiting",
     },
     Mutant {
         name: "close.refused_seat_is_not_woken",
@@ -149,7 +142,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SHARED,
         find: "        self.draining.store(true, Ordering::Relaxed);\n        self.unpark_all();",
         replace: "        self.draining.store(true, Ordering::Relaxed);",
-        program: "drain.children",
+        program: "drain.idle",
     },
     Mutant {
         name: "drain.forgets_pinned",
@@ -161,8 +154,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "scope.ends_too_early",
         file: SCOPE,
-        find: "XX",
-        replace: "",
+        find: "if self.pending.load(Ordering::Acquire) == 0 {",
+        replace: "if true {",
         program: "waiting.scope",
     },
     Mutant {

@@ -12,7 +12,7 @@ use super::copy::{Change, Copy, Target};
 use super::mutants::{MUTANTS, Mutant};
 
 /// Schedules of a program under each scheduler; the same as in a normal run.
-const SCHEDULES: &str = "400";
+const SCHEDULES: &str = "1000";
 
 /// Runs the mutants whose names start with one of `chosen`; all, if none is.
 pub(crate) fn run(seed: u64, chosen: &[String]) -> ExitCode {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ws_core::sync::thread;
 
-use super::kit::{Count, Event, pair};
+use super::kit::{Count, Event, pair, single};
 use super::scenario::Scenario;
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
@@ -109,14 +109,19 @@ impl Pinned {
         };
         let (event, built) = (pinned.event.clone(), pinned.built.clone());
         let (strays, drops) = (pinned.strays.clone(), pinned.drops.clone());
+        let waits = Event::new();
+        let begun = waits.clone();
         let task = executor.handle().spawn_pinned(0, move || {
             built.add();
             let content = Homebound::new(strays, drops);
             async move {
+                begun.set();
                 event.wait().await;
                 drop(content);
             }
         });
+        // From here on its future is on its worker.
+        waits.block();
         (pinned, task)
     }
 
@@ -127,7 +132,7 @@ impl Pinned {
 }
 
 fn shutdown() {
-    let executor = pair();
+    let executor = single();
     let (pinned, task) = Pinned::spawn(&executor);
     let event = pinned.event.clone();
     let other = thread::spawn(move || event.set());
@@ -138,7 +143,7 @@ fn shutdown() {
 }
 
 fn cancel() {
-    let executor = pair();
+    let executor = single();
     let (pinned, task) = Pinned::spawn(&executor);
     let event = pinned.event.clone();
     let other = thread::spawn(move || {

@@ -14,15 +14,15 @@ use super::scenario::{CANARIES, SCENARIOS, Scenario};
 const USAGE: &str = "\
 usage: schedules [--seed N] [--schedules N] [NAME]...
     --seed N        where schedules are drawn from; by default the clock
-    --schedules N   schedules of each program under each scheduler; by default 400
+    --schedules N   schedules of each program under each scheduler; by default 1000
     NAME            a program, a canary, the first part of its name, or one scheduler
                     of it: `drain.children`, `drain`, `drain.children/pct3`
        schedules --list
        schedules --mutants [--seed N] [PREFIX]...   change the source; programs must notice
        schedules --job NAME/SCHEDULER --seed N --schedules N   in this process";
 
-/// Schedules of each program under each scheduler: a bit more than 10^5 in all.
-const SCHEDULES: usize = 400;
+/// Schedules of each program under each scheduler: 3 * 10^5 and more in all.
+const SCHEDULES: usize = 1_000;
 
 /// Schedules after which a scheduler gives a canary up.
 const CANARY_SCHEDULES: usize = 2_000;

@@ -56,6 +56,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: nested_block_on_pinned,
     },
     Scenario {
+        name: "shutdown.nested_block_on_waiting",
+        about: "a task waits for one that waits for ever, in a nested `block_on`",
+        faults: &[41, 42],
+        body: nested_block_on_waiting,
+    },
+    Scenario {
         name: "shutdown.nested_twice",
         about: "the same at a depth that only waits",
         faults: &[41, 42],
@@ -119,9 +125,9 @@ fn during_wake() {
     let [first, second] = events;
     let other = thread::spawn(move || first.set());
     executor.shutdown();
-    second.set();
     other.join().unwrap();
     assert_eq!(drops.get(), 2, "futures were not dropped, or twice");
+    second.set();
 }
 
 fn during_children() {
@@ -198,6 +204,13 @@ fn nested_block_on_pinned() {
     beside_shutdown(single(), |handle| {
         let pinned = handle.spawn_pinned(0, || async {});
         handle.block_on(pinned.fallible()).is_some()
+    });
+}
+
+fn nested_block_on_waiting() {
+    beside_shutdown(single(), |handle| {
+        let waiting = handle.spawn(std::future::pending::<()>());
+        handle.block_on(waiting.fallible()).is_some()
     });
 }
 

@@ -1,5 +1,10 @@
 //! Spawning, waking, yielding, cancelling: every task is polled when it is due.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::Poll;
+
 use ws_core::sync::thread;
 use ws_executor::{Handle, yield_now};
 
@@ -60,6 +65,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "a task is cancelled while it is polled, woken, or waits",
         faults: &[48],
         body: cancel,
+    },
+    Scenario {
+        name: "tasks.panic",
+        about: "a task panics: who awaits it gets that, and its worker goes on",
+        faults: &[1],
+        body: panic,
     },
     Scenario {
         name: "tasks.two_executors",
@@ -231,6 +242,28 @@ fn cancel() {
     // Ended or not: the future is gone when `cancel` says so.
     assert_eq!(drops.get(), 1, "cancelled with {ended:?}");
     other.join().unwrap();
+}
+
+fn panic() {
+    let executor = single();
+    let mut panicking = executor.spawn(async {
+        yield_now().await;
+        // Without the panic hook, which is shuttle's here.
+        resume_unwind(Box::new("planned"));
+    });
+    let plain = executor.spawn(async {});
+    // Caught right there: other threads must not run while this one unwinds, because to
+    // the standard library shuttle's threads are one, and all of them would panic.
+    let ended = executor.block_on(poll_fn(|cx| {
+        let poll = || Pin::new(&mut panicking).poll(cx);
+        match catch_unwind(AssertUnwindSafe(poll)) {
+            Ok(pending) => pending.map(Ok),
+            Err(payload) => Poll::Ready(Err(payload)),
+        }
+    }));
+    let payload = ended.expect_err("the panic goes on");
+    assert_eq!(payload.downcast_ref(), Some(&"planned"));
+    executor.block_on(plain);
 }
 
 fn two_executors() {

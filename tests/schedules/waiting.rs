@@ -1,5 +1,7 @@
 //! Calls that wait: `block_on`, nested or not, and scopes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use ws_core::sync::thread;
 use ws_executor::{Handle, yield_now};
 
@@ -42,6 +44,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "a scope from outside: its tasks borrow, and are gone when it returns",
         faults: &[49],
         body: scope,
+    },
+    Scenario {
+        name: "waiting.scope_panics",
+        about: "a task of a scope panics: the others end first, then the scope panics",
+        faults: &[9],
+        body: scope_panics,
     },
     Scenario {
         name: "waiting.scope_on_worker",
@@ -147,6 +155,29 @@ fn scope() {
     assert_eq!(sum, 1);
     assert_eq!(drops.get(), 2, "a task outlives its scope");
     assert_eq!(counts.map(|count| count.get()), [1, 1]);
+}
+
+fn scope_panics() {
+    let executor = pair();
+    let drops = Count::new();
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        executor.scope(|scope| {
+            for panics in [true, false] {
+                let carried = drops.on_drop();
+                scope.spawn(async move {
+                    yield_now().await;
+                    if panics {
+                        // Without the panic hook, which is shuttle's here.
+                        resume_unwind(Box::new("planned"));
+                    }
+                    drop(carried);
+                });
+            }
+        });
+    }));
+    let payload = ended.expect_err("the panic goes on");
+    assert_eq!(payload.downcast_ref(), Some(&"planned"));
+    assert_eq!(drops.get(), 2, "a task outlives its scope");
 }
 
 fn scope_on_worker() {
