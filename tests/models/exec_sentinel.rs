@@ -217,8 +217,7 @@ fn two_pushes_against_park(main: Main) {
 /// Steps S1 to S3, as far as the duty goes.
 fn found_work(sleep: &Sleep, searching: Searching) {
     if sleep.found_work(searching) && sleep.sentinel.is_wanted() {
-        let called = sleep.take_sleeper();
-        drop(called);
+        let _called = sleep.take_sleeper();
     }
 }
 

@@ -279,7 +279,6 @@ fn loot(main: Main) {
         must_notify || parked.is_none(),
         "a stolen job is left alone"
     );
-    drop(parked);
 }
 
 /// As [`loot`], but the other one finds work, too, and a third worker is parked.
