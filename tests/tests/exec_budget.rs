@@ -213,7 +213,8 @@ fn others_run_beside_one_that_awaits_ready_tasks() {
             }
         });
         let turns = executor.block_on(greedy);
-        assert!(turns >= 99, "the other task had {turns} turns");
+        // Once for each budget, but for a few where the injector had its turn first.
+        assert!(turns >= 90, "the other task had {turns} turns");
     });
 }
 

@@ -78,7 +78,7 @@ fn a_task_awaits_its_own_cancellation() {
             sender.send(()).unwrap();
             drop(after);
         });
-        until(|| drops.count(0) == 1);
+        until(|| drops.count(0) == 1 && drops.count(1) == 1);
         assert!(receiver.try_recv().is_err(), "it was cancelled");
         drops.assert_each_once();
         assert_alive(&executor);
