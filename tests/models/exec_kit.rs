@@ -19,7 +19,7 @@ const LIMIT: usize = 4;
 
 /// A protocol without anyone in it.
 pub(crate) fn sleep() -> Sleep {
-    Sleep::new(WORKERS)
+    Sleep::new(WORKERS, WORKERS.div_ceil(2))
 }
 
 /// Counts the searchers, by how many more may start; to be called at the end.

@@ -238,7 +238,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "chase_lev.no_thief_fence",
         errata: &[5],
         file: DEQUE_STEALER,
-        find: "        fence(Ordering::SeqCst);\n        top\n",
+        find: "        R::look();\n        top\n",
         replace: "        top\n",
         models: &["chase_lev.pop_against_two_thieves"],
     },

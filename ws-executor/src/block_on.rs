@@ -39,18 +39,26 @@ pub(crate) fn block_on<F: Future>(shared: Option<&Shared>, future: F) -> F::Outp
 
 fn block_on_worker<F: Future>(worker: &Worker, future: F) -> F::Output {
     /// Restores also when a poll panics.
-    struct Nested<'a>(&'a Worker);
+    struct Nested<'a> {
+        worker: &'a Worker,
+        forking: bool,
+    }
 
     impl Drop for Nested<'_> {
         fn drop(&mut self) {
-            let nesting = self.0.nesting();
+            let nesting = self.worker.nesting();
             nesting.set(nesting.get() - 1);
+            self.worker.forking().set(self.forking);
         }
     }
 
     let _waiting = worker.shared().wait_inside();
     worker.nesting().set(worker.nesting().get() + 1);
-    let _nested = Nested(worker);
+    let _nested = Nested {
+        worker,
+        // What runs on top is in no join, whatever is below.
+        forking: worker.forking().replace(false),
+    };
 
     let signal = Arc::new(Signal::new(worker.unparker()));
     let waker = Waker::from(Arc::clone(&signal));

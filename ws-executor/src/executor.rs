@@ -138,6 +138,28 @@ impl Executor {
         self.handle.block_on(future)
     }
 
+    /// Runs two closures, at the same time if a worker is free; see [`Handle::join`].
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let text = String::from("fork and join");
+    /// let (first, last) = executor.join(|| text.find(' '), || text.rfind(' '));
+    /// assert_eq!((first, last), (Some(4), Some(8)));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If one of them does; see [`Handle::join`].
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.handle.join(a, b)
+    }
+
     /// Runs tasks that borrow from the caller, and returns when all have ended.
     ///
     /// As `std::thread::scope`, for futures. It waits in the manner of

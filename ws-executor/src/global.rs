@@ -10,9 +10,11 @@ use std::sync::OnceLock;
 use crate::blocking;
 use crate::context;
 use crate::executor::Executor;
+use crate::fork;
 use crate::handle::Handle;
 use crate::scope::Scope;
 use crate::task::{self, Task};
+use crate::worker::current;
 
 /// The environment variable with the number of workers.
 const WORKERS: &str = "WS_WORKERS";
@@ -137,4 +139,77 @@ where
 /// If the process-wide executor cannot be started; and see [`Executor::scope`].
 pub fn scope<'env, R>(code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
     handle().scope(code)
+}
+
+/// Runs two closures, at the same time if a worker is free; see [`Handle::join`].
+///
+/// On a worker, of whichever executor, it uses that one's workers; elsewhere those of the
+/// innermost `block_on` or the process-wide ones.
+///
+/// ```
+/// fn fib(n: u32) -> u64 {
+///     if n < 2 {
+///         return n.into();
+///     }
+///     let (a, b) = ws_executor::join(|| fib(n - 1), || fib(n - 2));
+///     a + b
+/// }
+///
+/// assert_eq!(fib(16), 987);
+/// ```
+///
+/// # Panics
+///
+/// If one of them does, or if the process-wide executor cannot be started.
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    current::with_any(|worker| match worker {
+        Some(worker) => fork::join(worker, a, b),
+        None => with_current(|handle| fork::outside::join_inside(handle, a, b)),
+    })
+}
+
+/// Runs code that computes for long on a worker, away from the calling task; see
+/// [`Handle::compute`].
+///
+/// It uses the executor of the calling task or `block_on`, or the process-wide one.
+///
+/// ```
+/// let total = ws_executor::block_on(async {
+///     ws_executor::compute(|| ws_executor::par::par_map(0..1_000_u64, |n| n * n)).await
+/// });
+/// assert_eq!(total[999], 998_001);
+/// ```
+///
+/// # Panics
+///
+/// If the process-wide executor cannot be started.
+pub fn compute<F, R>(code: F) -> Task<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    with_current(|handle| handle.compute(code))
+}
+
+/// Runs `code` here if this is a worker, otherwise on one of the calling code's executor.
+pub(crate) fn on_a_worker<R: Send>(code: impl FnOnce() -> R + Send) -> R {
+    if current::with_any(|worker| worker.is_some()) {
+        return code();
+    }
+    with_current(|handle| fork::outside::inside(handle, code))
+}
+
+/// Calls `code` with the executor of the calling code, or the process-wide one.
+fn with_current<R>(code: impl FnOnce(&Handle) -> R) -> R {
+    match context::current() {
+        Some(current) => code(&current),
+        None => code(handle()),
+    }
 }

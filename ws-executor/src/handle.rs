@@ -11,7 +11,7 @@ use crate::shared::Shared;
 use crate::task::job::Job;
 use crate::task::{self, Task, new_task};
 use crate::worker::current;
-use crate::{block_on, blocking, pinned};
+use crate::{block_on, blocking, fork, pinned};
 
 /// A reference to an [`Executor`](crate::Executor): spawns tasks on it, from any
 /// thread.
@@ -197,6 +197,86 @@ impl Handle {
         context::within(Some(self.clone()), || {
             block_on::block_on(Some(&self.shared), future)
         })
+    }
+
+    /// Runs two closures, at the same time if a worker is free, and returns both results.
+    ///
+    /// They may borrow. `b` can be stolen by another worker while the calling one runs
+    /// `a`; if none is free it runs after `a`, as if it had been called, and that costs
+    /// a few nanoseconds: so a problem can be divided until its parts are small. On a
+    /// worker nothing is allocated. A thread that is no worker of this executor, such as
+    /// one in `block_on`, sends both to a worker and waits.
+    ///
+    /// A worker that waits for `b` runs parts of other joins meanwhile, but no tasks.
+    /// Do not hold a lock across a join that parts of it, or of others, also take.
+    ///
+    /// ```
+    /// use ws_executor::Handle;
+    ///
+    /// fn sum(handle: &Handle, numbers: &[u64]) -> u64 {
+    ///     if numbers.len() <= 1_000 {
+    ///         return numbers.iter().sum();
+    ///     }
+    ///     let (left, right) = numbers.split_at(numbers.len() / 2);
+    ///     let (left, right) = handle.join(|| sum(handle, left), || sum(handle, right));
+    ///     left + right
+    /// }
+    ///
+    /// let executor = ws_executor::Executor::new();
+    /// let numbers: Vec<u64> = (1..=100_000).collect();
+    /// assert_eq!(sum(&executor.handle(), &numbers), 5_000_050_000);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `a` panics, that goes on when `b` has ended, or was taken back and will not
+    /// run. If `b` panics, or both do, one of the panics goes on. The workers live on.
+    ///
+    /// A join inside a join inside a join needs stack, about as much as ordinary calls do:
+    /// some hundred bytes for each, and what the closures use. If it runs out, the process
+    /// aborts with Rust's message about the stack; [`Builder::stack_size`] gives workers
+    /// more.
+    ///
+    /// [`Builder::stack_size`]: crate::Builder::stack_size
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        current::with(&self.shared, |worker| match worker {
+            Some(worker) => fork::join(worker, a, b),
+            None => fork::outside::join_inside(self, a, b),
+        })
+    }
+
+    /// Runs code that computes for long on a worker, away from the calling task.
+    ///
+    /// A task that computes for milliseconds in its poll keeps its worker from polling
+    /// others. This gives the code to a worker that has no task to poll, as soon as there
+    /// is one, and at the latest after some hundred microseconds of polls. Inside,
+    /// [`join`](Self::join) and the loops of [`par`](crate::par) divide it further. As
+    /// many run at the same time as there are workers: for code that waits rather than
+    /// computes, take [`spawn_blocking`](Self::spawn_blocking).
+    ///
+    /// Dropping the task cancels it if it has not begun; then it runs to its end. If the
+    /// code panics, that is re-raised where the task is awaited.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let handle = executor.handle();
+    /// let digits = executor.block_on(async move {
+    ///     handle.compute(|| (1..=20_u64).product::<u64>().to_string().len()).await
+    /// });
+    /// assert_eq!(digits, 19);
+    /// ```
+    pub fn compute<F, R>(&self, code: F) -> Task<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        fork::compute::compute(self, code)
     }
 
     /// Runs tasks that borrow, as [`Executor::scope`].

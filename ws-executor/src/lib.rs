@@ -60,6 +60,7 @@ mod sleep;
 mod task;
 
 mod driver;
+mod fork;
 mod pinned;
 mod shared;
 mod threads;
@@ -76,13 +77,14 @@ mod global;
 mod handle;
 mod local;
 mod metrics;
+pub mod par;
 mod scope;
 mod yield_now;
 
 pub use builder::{BuildError, Builder};
 pub use driver::DriverHandoff;
 pub use executor::Executor;
-pub use global::{block_on, scope, spawn, spawn_blocking, spawn_many};
+pub use global::{block_on, compute, join, scope, spawn, spawn_blocking, spawn_many};
 pub use handle::{Handle, TryCurrentError};
 pub use local::LocalExecutor;
 pub use metrics::{Metrics, WorkerMetrics};
@@ -96,6 +98,8 @@ pub use yield_now::{YieldNow, yield_now};
 #[doc(hidden)]
 pub mod model {
     pub use crate::driver::DriverSeat;
+    pub use crate::fork::job::{Fork, StackJob};
+    pub use crate::fork::latch::{CountLatch, OnceLatch};
     pub use crate::injector::Injector;
     pub use crate::sleep::sentinel::{Duty, Sentinel};
     pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};

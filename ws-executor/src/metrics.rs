@@ -26,6 +26,7 @@ pub struct Metrics {
     workers: Box<[WorkerMetrics]>,
     live_tasks: usize,
     injector_depth: usize,
+    computations_waiting: usize,
     parked_workers: usize,
 }
 
@@ -37,6 +38,7 @@ impl Metrics {
             workers: (0..shared.workers()).map(worker).collect(),
             live_tasks: shared.population.live(),
             injector_depth: shared.injector.len(),
+            computations_waiting: shared.computations.len(),
             parked_workers: shared.sleep.parked(),
         }
     }
@@ -64,6 +66,12 @@ impl Metrics {
     #[must_use]
     pub fn injector_depth(&self) -> usize {
         self.injector_depth
+    }
+
+    /// How many closures given to [`compute`](crate::Handle::compute) wait for a worker.
+    #[must_use]
+    pub fn computations_waiting(&self) -> usize {
+        self.computations_waiting
     }
 
     /// How many workers sleep.
@@ -135,6 +143,8 @@ worker_metrics! {
     overflows,
     /// Batches taken from the injector.
     injector_pulls,
+    /// Closures of `join` and of scopes that were run away from where they were made.
+    forks_stolen,
     /// How often the worker slept.
     parks,
     /// Wake-ups that the worker has sent to others.

@@ -6,15 +6,18 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ws_core::Unpark;
+use ws_core::chase_lev::{self, Uneven};
 use ws_core::sync::CachePadded;
 use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ws_core::{ring, slot};
 
 use crate::clock::Instant;
 use crate::driver::DriverSeat;
+use crate::fork::job::Fork;
 use crate::injector::Injector;
 use crate::pinned::PinnedQueue;
 use crate::sleep::{Sleep, Sleeper};
+use crate::task::contain::ignore_panic;
 use crate::task::home::Population;
 use crate::task::job::{Job, drop_refused};
 use crate::task::registry::Registry;
@@ -24,7 +27,11 @@ use crate::worker::current;
 /// The state of one executor.
 pub(crate) struct Shared {
     pub(crate) injector: Injector<Job>,
+    /// Code that computes, which waits until no task is due.
+    pub(crate) computations: Injector<Job>,
     pub(crate) sleep: Sleep,
+    /// The same protocol among workers that wait for forks, and can run nothing else.
+    pub(crate) helpers: Sleep,
     pub(crate) population: Population,
     pub(crate) registry: Registry,
     /// What others may do with each worker.
@@ -59,6 +66,7 @@ pub(crate) struct Settings {
 pub(crate) struct Remote {
     pub(crate) ring: ring::Stealer<Job>,
     pub(crate) slot: slot::Stealer<Job>,
+    pub(crate) lane: chase_lev::Stealer<Fork, Uneven>,
     pub(crate) pinned: PinnedQueue,
     pub(crate) unparker: Arc<dyn Unpark>,
     pub(crate) counters: CachePadded<Counters>,
@@ -73,7 +81,11 @@ impl Shared {
         let workers = remotes.len();
         let shared = Arc::new(Self {
             injector: Injector::new(workers),
-            sleep: Sleep::new(workers),
+            computations: Injector::new(1),
+            // Half of them, rounded up: more get into each other's way.
+            sleep: Sleep::new(workers, workers.div_ceil(2)),
+            // A helper has nothing better to do.
+            helpers: Sleep::new(workers, workers),
             population: Population::new(workers),
             registry: Registry::new(workers),
             remotes,
@@ -177,10 +189,11 @@ impl Shared {
                 me.counters().notifications.add(1);
             }
         });
-        match &self.driver {
+        // A foreign parker or driver, perhaps; whoever pushes is not to be unwound.
+        ignore_panic(|| match &self.driver {
             Some(seat) if self.sleep.is_in_driver(worker) => seat.driver().wake(),
             _ => self.remotes[worker].unparker.unpark(),
-        }
+        });
     }
 
     #[inline]
@@ -193,6 +206,7 @@ impl Shared {
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         drop_refused(self.injector.close());
+        drop_refused(self.computations.close());
         self.unpark_all();
         // Woken tasks are refused by the injector, or dropped by their worker.
         self.registry.close_all();
@@ -222,6 +236,7 @@ impl Shared {
                 remote.ring.is_empty() && remote.slot.is_empty() && remote.pinned.is_empty()
             };
             self.injector.is_empty()
+                && self.computations.is_empty()
                 && self.remotes.iter().all(idle)
                 && self.waiting_inside.load(Ordering::Acquire) == 0
         };

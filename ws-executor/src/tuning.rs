@@ -59,3 +59,13 @@ pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (10, 100);
 /// search takes, and what falling asleep and waking cost. With 50 µs, and searches to
 /// match, a lone task spawned from outside now and then cost ten times the CPU time.
 pub(crate) const SPIN_WORTH: Duration = Duration::from_micros(10);
+
+/// How often a worker that waits for a fork looks for others before it sleeps. A look at
+/// two lanes takes some 10 ns: what falling asleep and waking cost, twice. Not measured
+/// beyond two workers.
+pub(crate) const HELP_ROUNDS: u32 = 1_000;
+
+/// How many intervals of polls go by before a computation has its turn although tasks
+/// are due: 16 are some 300 µs of polls, so that beside tasks that take all the time
+/// there is, computations get what they take in pieces of such a distance.
+pub(crate) const COMPUTATION_INTERVALS: u32 = 16;

@@ -17,3 +17,5 @@ pub(crate) const SPIN_WORTH: Duration = Duration::ZERO;
 pub(crate) const SHARE_WORTH: f64 = 0.0;
 pub(crate) const BACKLOG: usize = 1;
 pub(crate) const STUCK: Duration = Duration::ZERO;
+pub(crate) const HELP_ROUNDS: u32 = 1;
+pub(crate) const COMPUTATION_INTERVALS: u32 = 2;

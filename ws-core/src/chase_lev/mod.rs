@@ -33,6 +33,8 @@
 //! - **A batch is stolen item by item.** The owner pops without any
 //!   compare-and-swap while it thinks that two items are left, so a thief that
 //!   moved `top` by more than one could take what the owner is popping.
+//! - **Thieves may pay for the owner's fence** (`race.rs`), where the system can fence
+//!   for another thread. The argument below is the same.
 //!
 //! # Why no item is lost or taken twice
 //!
@@ -98,6 +100,7 @@
 
 mod buffer;
 mod owner;
+mod race;
 mod shared;
 mod stealer;
 #[cfg_attr(
@@ -120,6 +123,7 @@ use self::shared::Deque;
 use crate::sync::Arc;
 
 pub use self::owner::Owner;
+pub use self::race::{Even, Race, Uneven};
 pub use self::stealer::Stealer;
 
 /// The number of slots of a deque made by [`new`], before it grows.
@@ -159,9 +163,39 @@ pub fn with_capacity<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
     starting_at(0, capacity)
 }
 
+/// Makes an empty deque whose thieves pay for its owner's pops; see [`Uneven`].
+///
+/// ```
+/// use ws_core::{Steal, chase_lev};
+///
+/// let (owner, stealer) = chase_lev::uneven();
+/// owner.push(1);
+/// owner.push(2);
+/// assert_eq!(owner.pop(), Some(2));
+/// assert_eq!(stealer.steal(), Steal::Success(1));
+/// assert_eq!(stealer.steal(), Steal::Empty);
+/// ```
+#[must_use]
+pub fn uneven<T>() -> (Owner<T, Uneven>, Stealer<T, Uneven>) {
+    uneven_starting_at(0, INITIAL_CAPACITY)
+}
+
 /// Makes a deque whose indices start at `index`: tests let the slots wrap early.
 #[doc(hidden)]
 pub fn starting_at<T>(index: i64, capacity: usize) -> (Owner<T>, Stealer<T>) {
+    make(index, capacity)
+}
+
+/// As [`starting_at`], for [`uneven`].
+#[doc(hidden)]
+pub fn uneven_starting_at<T>(
+    index: i64,
+    capacity: usize,
+) -> (Owner<T, Uneven>, Stealer<T, Uneven>) {
+    make(index, capacity)
+}
+
+fn make<T, R: Race>(index: i64, capacity: usize) -> (Owner<T, R>, Stealer<T, R>) {
     assert!(index.unsigned_abs() <= 1 << 62, "indices must not wrap");
     let deque = Arc::new(Deque::new(index, capacity));
     (Owner::new(&deque), Stealer::new(&deque))

@@ -2,14 +2,16 @@
 
 use core::cell::Cell;
 use core::fmt;
+use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::Stealer;
 use super::buffer::Buffer;
+use super::race::{Even, Race};
 use super::shared::Deque;
 use crate::chaos;
+use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
-use crate::sync::{Arc, store_and_fence};
 
 /// The half that pushes and pops; one thread's at a time.
 ///
@@ -27,7 +29,7 @@ use crate::sync::{Arc, store_and_fence};
 ///
 /// If it is dropped, the items stay for the stealers; the last half drops what
 /// is left.
-pub struct Owner<T> {
+pub struct Owner<T, R = Even> {
     deque: Arc<Deque<T>>,
     /// The same as the shared bottom, which only this half writes.
     bottom: Cell<i64>,
@@ -35,16 +37,17 @@ pub struct Owner<T> {
     top: Cell<i64>,
     /// The same as the shared buffer, which only this half writes.
     buffer: Cell<*mut Buffer<T>>,
+    race: PhantomData<R>,
 }
 
 // SAFETY: the raw pointer is to a buffer that the shared deque owns.
-unsafe impl<T: Send> Send for Owner<T> {}
+unsafe impl<T: Send, R> Send for Owner<T, R> {}
 
 // No user code runs while the deque is changed, so a panic finds it in order.
-impl<T> UnwindSafe for Owner<T> {}
-impl<T> RefUnwindSafe for Owner<T> {}
+impl<T, R> UnwindSafe for Owner<T, R> {}
+impl<T, R> RefUnwindSafe for Owner<T, R> {}
 
-impl<T> Owner<T> {
+impl<T, R: Race> Owner<T, R> {
     /// The owner of a deque that no one has used yet.
     pub(super) fn new(deque: &Arc<Deque<T>>) -> Self {
         // ORDERING: relaxed; no other thread has the deque yet.
@@ -53,6 +56,7 @@ impl<T> Owner<T> {
             bottom: Cell::new(deque.bottom.load(Ordering::Relaxed)),
             top: Cell::new(deque.top.load(Ordering::Relaxed)),
             buffer: Cell::new(deque.buffer.load(Ordering::Relaxed)),
+            race: PhantomData,
         }
     }
 
@@ -107,7 +111,7 @@ impl<T> Owner<T> {
         // ORDERING(deque.publish): release side, as for every store of `bottom`.
         // ORDERING(deque.race): without the fence a thief and this pop may each
         // miss what the other one did, and both take the item.
-        store_and_fence(&self.deque.bottom, last);
+        R::lower(&self.deque.bottom, last);
         chaos::point("deque.pop.fenced");
         // ORDERING(deque.top): acquire side, as later pushes rely on it. SeqCst
         // for the barrier above: this load must not be older than that store.
@@ -187,7 +191,7 @@ impl<T> Owner<T> {
     /// assert_eq!((first.len(), second.len()), (1, 1));
     /// ```
     #[must_use]
-    pub fn stealer(&self) -> Stealer<T> {
+    pub fn stealer(&self) -> Stealer<T, R> {
         Stealer::new(&self.deque)
     }
 
@@ -236,7 +240,7 @@ impl<T> Owner<T> {
     }
 }
 
-impl<T> fmt::Debug for Owner<T> {
+impl<T, R: Race> fmt::Debug for Owner<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("Owner");
         text.field("len", &self.len())

@@ -1,27 +1,31 @@
 //! The thieves' half of a deque.
 
 use core::fmt;
+use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::Owner;
+use super::race::{Even, Race};
 use super::shared::Deque;
 use crate::Steal;
 use crate::chaos;
-use crate::sync::atomic::{Ordering, fence};
-use crate::sync::{Arc, fence_after_swap};
+use crate::sync::Arc;
+use crate::sync::atomic::Ordering;
 
 /// The half that steals; clone it for every thread that may.
-pub struct Stealer<T> {
+pub struct Stealer<T, R = Even> {
     deque: Arc<Deque<T>>,
+    race: PhantomData<R>,
 }
 
-impl<T> UnwindSafe for Stealer<T> {}
-impl<T> RefUnwindSafe for Stealer<T> {}
+impl<T, R> UnwindSafe for Stealer<T, R> {}
+impl<T, R> RefUnwindSafe for Stealer<T, R> {}
 
-impl<T> Stealer<T> {
+impl<T, R: Race> Stealer<T, R> {
     pub(super) fn new(deque: &Arc<Deque<T>>) -> Self {
         Self {
             deque: Arc::clone(deque),
+            race: PhantomData,
         }
     }
 
@@ -36,6 +40,9 @@ impl<T> Stealer<T> {
     /// ```
     #[inline]
     pub fn steal(&self) -> Steal<T> {
+        if R::GLANCES && self.is_empty() {
+            return Steal::Empty;
+        }
         let top = self.look();
         self.take(top)
     }
@@ -46,14 +53,14 @@ impl<T> Stealer<T> {
         // ORDERING: acquire as in the paper; the fence alone would do.
         let top = self.deque.top.load(Ordering::Acquire);
         // ORDERING(deque.race): see the owner's fence.
-        fence(Ordering::SeqCst);
+        R::look();
         top
     }
 
     /// Takes the item at `top`, if it is the oldest, after a fence.
     #[inline(always)]
     fn take(&self, top: i64) -> Steal<T> {
-        // ORDERING(deque.publish): acquire side. SeqCst for `fence_after_swap`.
+        // ORDERING(deque.publish): acquire side. SeqCst for `look_again`.
         let bottom = self.deque.bottom.load(Ordering::SeqCst);
         if bottom - top <= 0 {
             return Steal::Empty;
@@ -92,7 +99,7 @@ impl<T> Stealer<T> {
     /// assert_eq!(stealer.steal_into(&thief), Steal::Success(0));
     /// assert_eq!((thief.len(), owner.len()), (2, 2));
     /// ```
-    pub fn steal_into(&self, thief: &Owner<T>) -> Steal<T> {
+    pub fn steal_into(&self, thief: &Owner<T, R>) -> Steal<T> {
         self.steal_into_limited(thief, usize::MAX)
     }
 
@@ -112,7 +119,10 @@ impl<T> Stealer<T> {
     /// assert_eq!(stealer.steal_into_limited(&thief, 3), Steal::Success(0));
     /// assert_eq!((thief.len(), owner.len()), (2, 7));
     /// ```
-    pub fn steal_into_limited(&self, thief: &Owner<T>, limit: usize) -> Steal<T> {
+    pub fn steal_into_limited(&self, thief: &Owner<T, R>, limit: usize) -> Steal<T> {
+        if R::GLANCES && self.is_empty() {
+            return Steal::Empty;
+        }
         let top = self.look();
         // ORDERING: relaxed; it only says how many to try.
         let available = self.deque.bottom.load(Ordering::Relaxed) - top;
@@ -123,7 +133,7 @@ impl<T> Stealer<T> {
                 // We have just moved `top` there, and need not look again.
                 // ORDERING(deque.race): a fence between the swap and the next
                 // look at `bottom`, as between the two loads of a single steal.
-                fence_after_swap();
+                R::look_again();
                 match self.take(top + taken as i64) {
                     Steal::Success(item) => thief.push(item),
                     Steal::Empty | Steal::Retry => break,
@@ -158,13 +168,13 @@ impl<T> Stealer<T> {
     }
 }
 
-impl<T> Clone for Stealer<T> {
+impl<T, R: Race> Clone for Stealer<T, R> {
     fn clone(&self) -> Self {
         Self::new(&self.deque)
     }
 }
 
-impl<T> fmt::Debug for Stealer<T> {
+impl<T, R: Race> fmt::Debug for Stealer<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stealer").field("len", &self.len()).finish()
     }

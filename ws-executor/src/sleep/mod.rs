@@ -138,16 +138,16 @@ pub struct Parking {
 pub struct Sleeper(pub usize);
 
 impl Sleep {
-    /// A protocol for `workers` workers, all of them running.
-    pub fn new(workers: usize) -> Self {
+    /// A protocol for `workers` workers, all of them running, of which up to `limit` may
+    /// search of their own accord.
+    pub fn new(workers: usize, limit: usize) -> Self {
         let unset = |_| CachePadded::new(AtomicBool::new(false));
         Self {
             searching: CachePadded::new(AtomicUsize::new(0)),
             table: WakeTable::new(workers),
             notified: (0..workers).map(unset).collect(),
             in_driver: AtomicUsize::new(NO_ONE),
-            // Half of them, rounded up: more get into each other's way.
-            limit: workers.div_ceil(2),
+            limit,
             sentinel: Sentinel::new(),
         }
     }
@@ -221,6 +221,19 @@ impl Sleep {
     /// caller has to look for more work, and for someone to do it (S3).
     #[must_use = "the last searcher is responsible for what is left"]
     pub fn found_work(&self, searching: Searching) -> bool {
+        self.stop_searching(searching, || !self.table.is_empty())
+    }
+
+    /// As [`found_work`](Self::found_work), where the work may be done by workers that
+    /// sleep here or in `other`.
+    #[must_use = "the last searcher is responsible for what is left"]
+    pub fn found_work_beside(&self, searching: Searching, other: &Self) -> bool {
+        self.stop_searching(searching, || {
+            !self.table.is_empty() || !other.table.is_empty()
+        })
+    }
+
+    fn stop_searching(&self, searching: Searching, someone_parked: impl Fn() -> bool) -> bool {
         let Searching(()) = searching;
         // ORDERING(sleep.searched): acquire and release; the last searcher sees what
         // the others moved into their rings, and the duty that they handed on.
@@ -231,7 +244,7 @@ impl Sleep {
         // ORDERING(sleep.fence): S2; whoever parks after this look at the table
         // looks at the queues after our fence.
         fence(Ordering::SeqCst);
-        if self.table.is_empty() {
+        if !someone_parked() {
             return false;
         }
         // ORDERING(sleep.fence): S2, against the light fences of pushers.
@@ -313,7 +326,13 @@ impl Sleep {
     }
 
     /// Whether any worker is parked, at some moment.
-    pub(crate) fn someone_parked(&self) -> bool {
+    #[inline(always)]
+    pub fn someone_parked(&self) -> bool {
         !self.table.is_empty()
+    }
+
+    /// Whether any worker searches, at some moment.
+    pub fn someone_searches(&self) -> bool {
+        self.searching.load(Ordering::Relaxed) > 0
     }
 }

@@ -80,10 +80,17 @@ impl WakeTable {
         None
     }
 
+    /// Whether no one is parked. Every push asks, so one word is the case to be fast in.
+    #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.words
-            .iter()
-            .all(|word| word.load(Ordering::Relaxed) == 0)
+        match &*self.words {
+            [word] => word.load(Ordering::Relaxed) == 0,
+            words => Self::are_empty(words),
+        }
+    }
+
+    fn are_empty(words: &[CachePadded<AtomicU64>]) -> bool {
+        words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
     /// How often a worker was taken out.

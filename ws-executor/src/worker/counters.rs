@@ -35,6 +35,7 @@ pub(crate) struct Counters {
     pub(crate) tasks_stolen: Counter,
     pub(crate) overflows: Counter,
     pub(crate) injector_pulls: Counter,
+    pub(crate) forks_stolen: Counter,
     pub(crate) parks: Counter,
     pub(crate) notifications: Counter,
     pub(crate) idle_notifications: Counter,

@@ -3,20 +3,20 @@
 use ws_core::sync::hint;
 
 use super::watch::Finding;
-use super::{Until, Worker};
+use super::{Until, Work, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
-use crate::tuning::{INJECTOR_BATCH, search_rounds};
+use crate::tuning::{COMPUTATION_INTERVALS, INJECTOR_BATCH, search_rounds};
 
 impl Worker {
-    /// The next job, if there is one anywhere. The worker counts as `searching`
-    /// while it looks at the queues of others.
-    pub(super) fn next_job(
+    /// The next thing to do, if there is one anywhere. The worker counts as
+    /// `searching` while it looks at the queues of others.
+    pub(super) fn next_work(
         &self,
         searching: &mut Option<Searching>,
         until: &impl Until,
-    ) -> Option<Job> {
-        let job = self.find_local().or_else(|| {
+    ) -> Option<Work> {
+        let work = self.find_local().map(Work::Task).or_else(|| {
             if searching.is_none() {
                 *searching = self.shared.sleep.start_searching();
             }
@@ -27,7 +27,7 @@ impl Worker {
         if let Some(searching) = searching.take() {
             self.stop_searching(searching);
         }
-        Some(job)
+        Some(work)
     }
 
     /// The next job that needs no search.
@@ -47,7 +47,26 @@ impl Worker {
             return None;
         }
         self.begin_interval();
-        self.injector_batch()
+        self.computation_if_due().or_else(|| self.injector_batch())
+    }
+
+    /// A computation, if none had its turn for long: tasks go first, but not for ever.
+    #[cold]
+    fn computation_if_due(&self) -> Option<Job> {
+        if self.shared.computations.is_empty() {
+            self.intervals.set(0);
+            return None;
+        }
+        let intervals = self.intervals.get() + 1;
+        self.intervals.set(intervals % COMPUTATION_INTERVALS);
+        if intervals < COMPUTATION_INTERVALS {
+            return None;
+        }
+        self.computation()
+    }
+
+    fn computation(&self) -> Option<Job> {
+        self.shared.computations.pull(0)
     }
 
     #[cold]
@@ -135,25 +154,27 @@ impl Worker {
     }
 
     /// Looks at the queues of all others, again and again for a while.
-    fn search(&self, until: &impl Until) -> Option<Job> {
+    fn search(&self, until: &impl Until) -> Option<Work> {
         self.pace.pause();
         self.counters().set_mean_poll(self.pace.mean());
-        let job = self
+        let rescue = || self.rescue().map(Work::Task);
+        let work = self
             .act_on_finding()
-            .or_else(|| self.rescue())
+            .map(Work::Task)
+            .or_else(rescue)
             .or_else(|| self.search_rounds(until))
-            .or_else(|| self.rescue());
-        if job.is_some() {
+            .or_else(rescue);
+        if let Some(Work::Task(_)) = work {
             self.pace.resume();
         }
-        job
+        work
     }
 
-    fn search_rounds(&self, until: &impl Until) -> Option<Job> {
+    fn search_rounds(&self, until: &impl Until) -> Option<Work> {
         for round in 0..self.rounds.get() {
-            if let Some(job) = self.steal().or_else(|| self.injector_batch()) {
+            if let Some(work) = self.search_once() {
                 self.search_paid(round);
-                return Some(job);
+                return Some(work);
             }
             if self.should_stop(until) || !self.remote().pinned.is_empty() {
                 return None;
@@ -162,6 +183,15 @@ impl Worker {
         }
         self.search_was_in_vain();
         None
+    }
+
+    /// Looks everywhere once, at tasks first.
+    fn search_once(&self) -> Option<Work> {
+        self.steal()
+            .or_else(|| self.injector_batch())
+            .map(Work::Task)
+            .or_else(|| self.steal_fork().map(Work::Fork))
+            .or_else(|| self.computation().map(Work::Task))
     }
 
     /// Waiting was worth it: wait longer next time, if it was long.

@@ -95,8 +95,8 @@ impl Worker {
                 }
                 return Poll::Ready(());
             }
-            match self.next_job(&mut searching, &Forever) {
-                Some(job) => self.run_job(job),
+            match self.next_work(&mut searching, &Forever) {
+                Some(work) => self.run_work(work),
                 None => match self.start_parking(searching, &Forever) {
                     Ok(parking) => {
                         *state = State::Parked(parking);

@@ -12,7 +12,9 @@
 //! 6. the rings of others, in random order, half of one that is worth it (`share.rs`);
 //!    while it searches it looks at the injector, too, and in the end at workers that
 //!    are stuck;
-//! 7. then it parks (`park.rs`), without a timeout unless it is the sentinel.
+//! 7. the lanes of others, for the oldest fork of a `join` (`lane.rs`);
+//! 8. the computations, which also have a turn before the injector now and then;
+//! 9. then it parks (`park.rs`), without a timeout unless it is the sentinel.
 //!
 //! # Where it puts jobs
 //!
@@ -24,7 +26,9 @@
 pub(crate) mod counters;
 pub(crate) mod current;
 mod find;
+mod help;
 pub(crate) mod hosted;
+mod lane;
 mod pace;
 mod park;
 mod share;
@@ -34,12 +38,15 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use ws_core::chase_lev::{self, Uneven};
 use ws_core::{FastRand, Park, Unpark, ring, slot};
 
 use self::counters::Counters;
+use self::lane::Stolen;
 use self::pace::Pace;
 use self::watch::{Finding, Watch};
 use crate::coop;
+use crate::fork::job::Fork;
 use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
 use crate::task::contain::ignore_panic;
@@ -55,6 +62,7 @@ pub(crate) struct Worker {
     index: usize,
     ring: ring::Owner<Job>,
     slot: slot::Owner<Job>,
+    lane: chase_lev::Owner<Fork, Uneven>,
     parker: AnyParker,
     rand: RefCell<FastRand>,
     pace: Pace,
@@ -65,6 +73,8 @@ pub(crate) struct Worker {
     shard: Cell<usize>,
     /// Whether the last job was a pinned one.
     pinned_last: Cell<bool>,
+    /// How many intervals ago a computation had its turn, while there were some.
+    intervals: Cell<u32>,
     /// How often in a row the last job came from the LIFO slot.
     streak: Cell<u32>,
     /// How long to search before parking; adapts.
@@ -77,6 +87,8 @@ pub(crate) struct Worker {
     turning: Cell<bool>,
     /// How many pinned futures live on this thread.
     pinned_futures: Rc<Cell<usize>>,
+    /// Whether this worker is in a join.
+    forking: Cell<bool>,
     /// How many `block_on` calls run this worker, one inside the other.
     nesting: Cell<u32>,
 }
@@ -85,6 +97,7 @@ pub(crate) struct Worker {
 pub(crate) struct Queues {
     ring: ring::Owner<Job>,
     slot: slot::Owner<Job>,
+    lane: chase_lev::Owner<Fork, Uneven>,
     parker: AnyParker,
 }
 
@@ -93,6 +106,7 @@ impl Queues {
         Self {
             ring: ring::new().0,
             slot: slot::new().0,
+            lane: chase_lev::uneven().0,
             parker,
         }
     }
@@ -102,6 +116,7 @@ impl Queues {
         Remote {
             ring: self.ring.stealer(),
             slot: self.slot.stealer(),
+            lane: self.lane.stealer(),
             pinned: crate::injector::Injector::new(1),
             unparker: self.parker.unparker(),
             counters: ws_core::sync::CachePadded::default(),
@@ -141,9 +156,20 @@ impl Until for Forever {
     }
 }
 
+/// What a worker may find.
+enum Work {
+    Task(Job),
+    Fork(Stolen),
+}
+
 impl Worker {
     pub(crate) fn new(shared: Arc<Shared>, index: usize, queues: Queues) -> Self {
-        let Queues { ring, slot, parker } = queues;
+        let Queues {
+            ring,
+            slot,
+            lane,
+            parker,
+        } = queues;
         let rand = FastRand::for_worker(shared.settings.seed, index);
         let workers = shared.workers();
         Self {
@@ -151,6 +177,7 @@ impl Worker {
             index,
             ring,
             slot,
+            lane,
             parker,
             rand: RefCell::new(rand),
             pace: Pace::new(),
@@ -158,18 +185,25 @@ impl Worker {
             batch: RefCell::new(Vec::with_capacity(INJECTOR_BATCH)),
             shard: Cell::new(index),
             pinned_last: Cell::new(false),
+            intervals: Cell::new(0),
             streak: Cell::new(0),
             rounds: Cell::new(search_rounds(workers).0),
             finding: Cell::new(Finding::Quiet),
             polls_at_wake: Cell::new(None),
             turning: Cell::new(false),
             pinned_futures: Rc::default(),
+            forking: Cell::new(false),
             nesting: Cell::new(0),
         }
     }
 
     pub(crate) fn index(&self) -> usize {
         self.index
+    }
+
+    /// How many workers the executor has.
+    pub(crate) fn workers(&self) -> usize {
+        self.shared.workers()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -189,6 +223,10 @@ impl Worker {
         Rc::clone(&self.pinned_futures)
     }
 
+    pub(crate) fn forking(&self) -> &Cell<bool> {
+        &self.forking
+    }
+
     pub(crate) fn nesting(&self) -> &Cell<u32> {
         &self.nesting
     }
@@ -205,13 +243,25 @@ impl Worker {
     pub(crate) fn run(&self, until: &impl Until) {
         let mut searching = None;
         while !self.should_stop(until) {
-            match self.next_job(&mut searching, until) {
-                Some(job) => self.run_job(job),
+            match self.next_work(&mut searching, until) {
+                Some(work) => self.run_work(work),
                 None => searching = self.park(searching, until),
             }
         }
         if let Some(searching) = searching {
             self.stop_searching(searching);
+        }
+    }
+
+    /// Does what was found.
+    #[inline]
+    fn run_work(&self, work: Work) {
+        match work {
+            Work::Task(job) => self.run_job(job),
+            Work::Fork(stolen) => {
+                let _entered = self.enter_fork();
+                self.run_stolen(stolen);
+            }
         }
     }
 

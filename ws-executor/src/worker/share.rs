@@ -50,6 +50,8 @@ impl Shared {
     /// Whether there is work that a parked worker should be notified of.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty()
+            || self.has_forks()
+            || !self.computations.is_empty()
             || (0..self.workers()).any(|worker| self.is_worth_stealing_from(worker))
     }
 

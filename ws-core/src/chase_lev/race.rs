@@ -1,0 +1,94 @@
+//! The two fences of `deque.race`, and who pays for them.
+//!
+//! The owner's pop stores `bottom` and loads `top`; a thief loads `top` and then
+//! `bottom`. Each needs a SeqCst fence between the two, or both may take one item.
+//! [`Even`] has a fence on both sides. [`Uneven`] has the pair of
+//! [`asymmetric`] instead: the owner's is free, and a thief
+//! pays for both with a system call, unless it sees at once that there is nothing.
+//!
+//! Where most items are popped by the owner, as in fork-join, that is the right way
+//! round: a push and pop pair takes a third of the time, and a steal, which happens
+//! once in thousands of them, some hundred nanoseconds more. Where thieves take most
+//! items it is the wrong one.
+
+use crate::sync::atomic::{AtomicI64, Ordering, fence};
+use crate::sync::{asymmetric, fence_after_swap, store_and_fence};
+
+/// Who pays for the race between the owner and the thieves: [`Even`] or [`Uneven`].
+pub trait Race: sealed::Sealed {
+    /// The owner's side: stores `bottom`, releasing, then fences.
+    #[doc(hidden)]
+    fn lower(bottom: &AtomicI64, value: i64);
+
+    /// The thief's side: fences between the loads of `top` and `bottom`.
+    #[doc(hidden)]
+    fn look();
+
+    /// As [`look`](Self::look), right after a successful swap of `top`.
+    #[doc(hidden)]
+    fn look_again();
+
+    /// Whether a thief looks without a fence first.
+    #[doc(hidden)]
+    const GLANCES: bool;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Even {}
+    impl Sealed for super::Uneven {}
+}
+
+/// Owner and thieves pay alike: a fence for each pop, a fence for each steal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Even;
+
+/// Thieves pay for all: a pop has no fence, a steal makes a system call (on Linux;
+/// elsewhere it is [`Even`]).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uneven;
+
+impl Race for Even {
+    #[inline(always)]
+    fn lower(bottom: &AtomicI64, value: i64) {
+        // ORDERING(deque.race): owner's side.
+        store_and_fence(bottom, value);
+    }
+
+    #[inline(always)]
+    fn look() {
+        // ORDERING(deque.race): thief's side.
+        fence(Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    fn look_again() {
+        // ORDERING(deque.race): thief's side, after a swap.
+        fence_after_swap();
+    }
+
+    const GLANCES: bool = false;
+}
+
+impl Race for Uneven {
+    #[inline(always)]
+    fn lower(bottom: &AtomicI64, value: i64) {
+        bottom.store(value, Ordering::Release);
+        // ORDERING(deque.race): owner's side.
+        asymmetric::light();
+    }
+
+    #[inline(always)]
+    fn look() {
+        // ORDERING(deque.race): thief's side; it fences for the owner as well.
+        asymmetric::heavy();
+    }
+
+    #[inline(always)]
+    fn look_again() {
+        // ORDERING(deque.race): thief's side. The swap is no fence for the owner.
+        asymmetric::heavy();
+    }
+
+    const GLANCES: bool = true;
+}

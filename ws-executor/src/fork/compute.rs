@@ -1,0 +1,47 @@
+//! Code that computes, as a task.
+//!
+//! A closure that takes long is nothing for a worker's queues of tasks: whoever is behind
+//! it would wait. So there is a queue for such closures alone, which workers look at when
+//! no task is due; and, so that closures do not wait for ever either, after a number of
+//! polls. While one runs, its worker has handed over what others can do (`worker/lane.rs`),
+//! as for a join.
+
+use crate::handle::Handle;
+use crate::task::job::drop_refused;
+use crate::task::{Task, is_large, new_task};
+use crate::worker::current;
+
+/// Queues `code` for a worker of the executor.
+pub(crate) fn compute<F, R>(handle: &Handle, code: F) -> Task<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let future = async move {
+        current::with_any(|worker| {
+            let _entered = worker.map(|worker| worker.enter_fork());
+            code()
+        })
+    };
+    if is_large::<F>() {
+        return queue(handle, Box::pin(future));
+    }
+    queue(handle, future)
+}
+
+fn queue<F>(handle: &Handle, future: F) -> Task<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let shared = handle.shared();
+    // SAFETY: the future is `Send` and borrows nothing.
+    let (job, task) = unsafe { new_task(shared, future) };
+    if let Some(job) = job {
+        match shared.computations.push(job) {
+            Ok(()) => shared.notify_one(),
+            Err(refused) => drop_refused([refused]),
+        }
+    }
+    task
+}

@@ -1,0 +1,42 @@
+//! Fork-join from threads that are no workers of the executor.
+//!
+//! They own no lane, and must not share one: a deque has one owner. So the code goes to
+//! a worker as a task that borrows, and the thread waits for it.
+
+use super::join;
+use crate::handle::Handle;
+use crate::scope::scope;
+use crate::worker::current;
+
+/// [`join()`] for a thread that is no worker of the executor.
+#[cold]
+pub(crate) fn join_inside<A, B, RA, RB>(handle: &Handle, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    inside(handle, || {
+        current::with(handle.shared(), |worker| match worker {
+            Some(worker) => join(worker, a, b),
+            None => (a(), b()),
+        })
+    })
+}
+
+/// Runs `code` on a worker of the executor and returns what it returns. If the executor
+/// is shut down before it begins, it runs here, without workers.
+pub(crate) fn inside<R: Send>(handle: &Handle, code: impl FnOnce() -> R + Send) -> R {
+    let mut code = Some(code);
+    let mut result = None;
+    scope(handle, |s| {
+        let (code, result) = (&mut code, &mut result);
+        s.spawn(async move { *result = code.take().map(|code| code()) });
+    });
+    match (result, code) {
+        (Some(result), _) => result,
+        (None, Some(code)) => code(),
+        (None, None) => unreachable!("code that has begun has ended, or its panic went on"),
+    }
+}

@@ -1,0 +1,102 @@
+//! What a worker does while it waits for its forks: it runs others, and sleeps if there
+//! are none. It polls no task; why is said in [`fork`](crate::fork).
+
+use ws_core::sync::hint;
+
+use super::Worker;
+use super::lane::Stolen;
+use crate::fork::latch::Latch;
+use crate::sleep::Searching;
+use crate::task::contain::ignore_panic;
+use crate::tuning::HELP_ROUNDS;
+
+impl Worker {
+    /// Runs forks until `latch` is set.
+    pub(crate) fn help(&self, latch: &impl Latch) {
+        let mut searching = None;
+        while !latch.is_over() {
+            match self.next_fork(&mut searching, latch) {
+                Some(stolen) => self.run_stolen(stolen),
+                None => searching = Some(self.sleep_helping(searching, latch)),
+            }
+        }
+        if let Some(searching) = searching {
+            self.stop_helping(searching);
+        }
+    }
+
+    /// The next fork, if there is one anywhere: the newest here, or the oldest elsewhere.
+    fn next_fork(&self, searching: &mut Option<Searching>, latch: &impl Latch) -> Option<Stolen> {
+        let fork = self.left_here().or_else(|| {
+            if searching.is_none() {
+                *searching = self.shared.helpers.start_searching();
+            }
+            self.search_forks(latch)
+        })?;
+        if let Some(searching) = searching.take() {
+            self.stop_helping(searching);
+        }
+        Some(fork)
+    }
+
+    fn search_forks(&self, latch: &impl Latch) -> Option<Stolen> {
+        for _ in 0..HELP_ROUNDS {
+            let fork = self.steal_fork();
+            if fork.is_some() || latch.is_over() {
+                return fork;
+            }
+            hint::spin_loop();
+        }
+        None
+    }
+
+    /// Stops searching, with a fork in hand or because the wait is over: steps S1 to S3.
+    fn stop_helping(&self, searching: Searching) {
+        let shared = &self.shared;
+        if shared.helpers.found_work_beside(searching, &shared.sleep) && shared.has_forks() {
+            shared.notify_for_fork();
+        }
+    }
+
+    /// Sleeps until there is a fork to run, or `latch` is set: steps W1 to W5.
+    fn sleep_helping(&self, searching: Option<Searching>, latch: &impl Latch) -> Searching {
+        let helpers = &self.shared.helpers;
+        let mut parking = helpers.start_parking(self.index, searching);
+        if self.shared.has_forks() || !latch.fall_asleep() {
+            match helpers.cancel_parking(parking) {
+                Ok(searching) => return searching,
+                // A notification is on its way, and ends the sleep at once.
+                Err(notified) => parking = notified,
+            }
+        }
+        self.counters().fall_asleep(self.shared.age());
+        let searching = loop {
+            let mut ended = helpers.wake_up(parking);
+            if latch.is_over() {
+                ended = ended.or_else(|parking| helpers.cancel_parking(parking));
+            }
+            match ended {
+                Ok(searching) => break searching,
+                Err(again) => parking = again,
+            }
+            self.nap();
+        };
+        self.counters().wake_up(self.shared.age());
+        searching
+    }
+
+    /// Sleeps until `latch` is set, and does nothing else.
+    pub(crate) fn sleep_on(&self, latch: &impl Latch) {
+        while !latch.is_over() {
+            if latch.fall_asleep() {
+                self.nap();
+            }
+        }
+    }
+
+    /// Parks once. The parker may be a foreign one; its panic must not unwind the frame
+    /// whose job others hold.
+    fn nap(&self) {
+        ignore_panic(|| self.parker.park());
+    }
+}

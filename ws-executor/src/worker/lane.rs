@@ -1,0 +1,152 @@
+//! A worker's lane: the forks that it has pushed and not taken back.
+//!
+//! What a fork is, and why none is forgotten, is in [`fork`](crate::fork).
+
+use super::Worker;
+use crate::context;
+use crate::coop;
+use crate::driver::DriverSeat;
+use crate::fork::job::Fork;
+use crate::shared::Shared;
+use crate::task::contain::ignore_panic;
+
+impl Worker {
+    #[inline(always)]
+    pub(crate) fn push_fork(&self, fork: Fork) {
+        self.lane.push(fork);
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop_fork(&self) -> Option<Fork> {
+        self.lane.pop()
+    }
+
+    /// Whether nobody could steal a fork from here.
+    #[inline(always)]
+    pub(crate) fn lane_is_empty(&self) -> bool {
+        self.lane.is_empty()
+    }
+
+    /// The newest fork of this worker's.
+    pub(super) fn left_here(&self) -> Option<Stolen> {
+        let owner = self.index;
+        self.pop_fork().map(|fork| Stolen { fork, owner })
+    }
+
+    /// The oldest fork of someone else, in random order, or of this worker: under a
+    /// nested `block_on` its lane may have some.
+    pub(super) fn steal_fork(&self) -> Option<Stolen> {
+        let workers = self.shared.workers();
+        let victims = self.rand.borrow_mut().victims(workers, self.index);
+        victims
+            .chain([self.index])
+            // A lost race is no reason to insist: whoever won has work.
+            .find_map(|owner| {
+                let fork = self.shared.remotes[owner].lane.steal().success()?;
+                Some(Stolen { fork, owner })
+            })
+    }
+
+    /// Runs a fork that was stolen.
+    pub(super) fn run_stolen(&self, stolen: Stolen) {
+        self.run_fork(stolen.fork, stolen.owner);
+    }
+
+    /// Runs a fork that is not this frame's own, out of the lane of `owner`.
+    #[cold]
+    pub(crate) fn run_fork(&self, fork: Fork, owner: usize) {
+        self.counters().forks_stolen.add(1);
+        // It belongs to no task of this thread.
+        let waiter = coop::unlimited(|| context::within(None, || fork.run(owner)));
+        if let Some(worker) = waiter {
+            // A foreign parker, perhaps; and whoever waits here must not be unwound.
+            ignore_panic(|| self.shared.remotes[worker].unparker.unpark());
+        }
+    }
+
+    /// Says that this worker is in a join, until the guard is dropped. The outermost
+    /// one hands over what the worker cannot do meanwhile.
+    #[inline(always)]
+    pub(crate) fn enter_fork(&self) -> Forking<'_> {
+        let outermost = !self.forking.replace(true);
+        if outermost {
+            self.hand_over_to_peers();
+        }
+        Forking {
+            worker: self,
+            outermost,
+        }
+    }
+
+    /// The end of the outermost join: runs what scopes have left in the lane, so that
+    /// nothing in it waits for this worker to run out of tasks.
+    #[inline(always)]
+    fn leave_fork(&self) {
+        while let Some(left) = self.left_here() {
+            self.run_stolen(left);
+        }
+        self.forking.set(false);
+    }
+
+    /// Hands over the LIFO slot, the ring and the driver.
+    #[cold]
+    fn hand_over_to_peers(&self) {
+        if let Some(job) = self.slot.take() {
+            self.push(job);
+        }
+        let driver_is_free = self.shared.driver.as_ref().is_some_and(DriverSeat::is_free);
+        if driver_is_free || !self.ring.is_empty() {
+            self.shared.notify_one();
+        }
+    }
+}
+
+/// A fork, and in whose lane it was.
+pub(super) struct Stolen {
+    fork: Fork,
+    owner: usize,
+}
+
+/// A worker that is in a join.
+pub(crate) struct Forking<'a> {
+    worker: &'a Worker,
+    outermost: bool,
+}
+
+impl Drop for Forking<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.outermost {
+            self.worker.leave_fork();
+        }
+    }
+}
+
+impl Shared {
+    /// Whether any lane has a fork.
+    pub(crate) fn has_forks(&self) -> bool {
+        self.remotes.iter().any(|remote| !remote.lane.is_empty())
+    }
+
+    /// Notifies a helper of a fork that was pushed, or else an idle worker.
+    #[inline(always)]
+    pub(crate) fn notify_of_fork(&self) {
+        // ORDERING(sleep.fence): P2, for both tables.
+        ws_core::sync::asymmetric::light();
+        if self.helpers.someone_parked() || self.sleep.someone_parked() {
+            self.notify_for_fork();
+        }
+    }
+
+    /// Steps P3 to P5 with both instances of the protocol.
+    #[cold]
+    pub(crate) fn notify_for_fork(&self) {
+        if self.helpers.someone_searches() {
+            return;
+        }
+        let sleeper = self.helpers.take_sleeper();
+        if let Some(sleeper) = sleeper.or_else(|| self.sleep.after_push()) {
+            self.unpark(sleeper);
+        }
+    }
+}
