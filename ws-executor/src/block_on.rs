@@ -23,6 +23,7 @@ use ws_core::{Park, ThreadParker, Unpark};
 use crate::clock::Instant;
 use crate::context;
 use crate::coop;
+use crate::fork::stand_in;
 use crate::shared::Shared;
 use crate::shield;
 use crate::tuning::{BLOCK_ON_SPINS, MAX_NESTING, SPIN_WORTH};
@@ -187,6 +188,7 @@ impl Sleeper {
             hint::spin_loop();
         }
         let slept = Instant::now();
+        stand_in::relieve();
         while !self.signal.is_over() {
             self.parker.park();
         }

@@ -12,6 +12,7 @@ use ws_core::{Driver, Park, ThreadParker, Unpark};
 use crate::coop;
 use crate::driver::{DriverHandoff, DriverSeat};
 use crate::executor::Executor;
+use crate::fork::stand_in::StandIn;
 use crate::handle::Handle;
 use crate::shared::{Settings, Shared};
 use crate::task::contain::{Payload, contain, drop_payload};
@@ -189,7 +190,8 @@ impl Builder {
             budget: self.budget,
             seed: self.seed,
         };
-        let shared = Shared::new(remotes, seat, settings);
+        let stand_in = StandIn::new(self.orders.clone());
+        let shared = Shared::new(remotes, seat, settings, stand_in);
         let members = queues
             .into_iter()
             .zip(wakers)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::builder::Builder;
+use crate::clock::Instant;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::scope::Scope;
@@ -238,11 +239,18 @@ impl Executor {
         let Some(threads) = self.threads.take() else {
             return true;
         };
-        self.handle.shared().close();
+        let begun = Instant::now();
+        let shared = self.handle.shared();
+        shared.close();
         if self.is_inside() || !threads.wait_timeout(timeout) {
             return false;
         }
         threads.join();
+        let left = timeout.saturating_sub(begun.elapsed());
+        if !shared.stand_in.wait_timeout(left) {
+            return false;
+        }
+        shared.stand_in.join();
         true
     }
 
@@ -274,12 +282,14 @@ impl Executor {
 
     /// Whether the calling thread is one of the executor's own.
     fn is_inside(&self) -> bool {
-        current::with(self.handle.shared(), |worker| worker.is_some())
+        let shared = self.handle.shared();
+        current::with(shared, |worker| worker.is_some()) || shared.stand_in.is_current()
     }
 
     fn wait_for(&self, threads: Threads) {
         if !self.is_inside() {
             threads.join();
+            self.handle.shared().stand_in.join();
         }
     }
 }

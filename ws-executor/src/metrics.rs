@@ -28,6 +28,7 @@ pub struct Metrics {
     injector_depth: usize,
     computations_waiting: usize,
     parked_workers: usize,
+    stand_in_polls: u64,
 }
 
 impl Metrics {
@@ -40,6 +41,7 @@ impl Metrics {
             injector_depth: shared.injector.len(),
             computations_waiting: shared.computations.len(),
             parked_workers: shared.sleep.parked(),
+            stand_in_polls: shared.stand_in.polls.get(),
         }
     }
 
@@ -72,6 +74,13 @@ impl Metrics {
     #[must_use]
     pub fn computations_waiting(&self) -> usize {
         self.computations_waiting
+    }
+
+    /// How many polls the stand-in has done, a thread that polls tasks while all workers
+    /// are in joins or computations.
+    #[must_use]
+    pub fn stand_in_polls(&self) -> u64 {
+        self.stand_in_polls
     }
 
     /// How many workers sleep.

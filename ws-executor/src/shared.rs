@@ -12,8 +12,10 @@ use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ws_core::{ring, slot};
 
 use crate::clock::Instant;
+use crate::coop;
 use crate::driver::DriverSeat;
 use crate::fork::job::Fork;
+use crate::fork::stand_in::StandIn;
 use crate::injector::Injector;
 use crate::pinned::PinnedQueue;
 use crate::sleep::{Sleep, Sleeper};
@@ -37,6 +39,7 @@ pub(crate) struct Shared {
     /// What others may do with each worker.
     pub(crate) remotes: Box<[Remote]>,
     pub(crate) driver: Option<DriverSeat>,
+    pub(crate) stand_in: StandIn,
     pub(crate) settings: Settings,
     started: Instant,
     /// The process that has the workers; a forked one has not.
@@ -69,6 +72,8 @@ pub(crate) struct Remote {
     pub(crate) lane: chase_lev::Stealer<Fork, Uneven>,
     pub(crate) pinned: PinnedQueue,
     pub(crate) unparker: Arc<dyn Unpark>,
+    /// Whether the worker is in a join, or in a computation.
+    pub(crate) forking: AtomicBool,
     pub(crate) counters: CachePadded<Counters>,
 }
 
@@ -77,6 +82,7 @@ impl Shared {
         remotes: Box<[Remote]>,
         driver: Option<DriverSeat>,
         settings: Settings,
+        stand_in: StandIn,
     ) -> Arc<Self> {
         let workers = remotes.len();
         let shared = Arc::new(Self {
@@ -90,6 +96,7 @@ impl Shared {
             registry: Registry::new(workers),
             remotes,
             driver,
+            stand_in,
             settings,
             started: Instant::now(),
             process: std::process::id(),
@@ -208,6 +215,7 @@ impl Shared {
         drop_refused(self.injector.close());
         drop_refused(self.computations.close());
         self.unpark_all();
+        self.stand_in.close();
         // Woken tasks are refused by the injector, or dropped by their worker.
         self.registry.close_all();
     }
@@ -244,6 +252,29 @@ impl Shared {
             && self
                 .sleep
                 .all_parked_while(self.running.load(Ordering::Acquire), nothing_left)
+    }
+
+    /// After something has ended that a drain waits for, away from the workers.
+    pub(crate) fn look_again_if_draining(&self) {
+        if self.draining.load(Ordering::Relaxed) {
+            self.unpark_all();
+        }
+    }
+
+    /// Polls a task once.
+    #[inline]
+    pub(crate) fn poll(&self, job: Job) {
+        coop::refill(self.settings.budget);
+        // The future's panics are in its outcome; this is for those of foreign
+        // wakers, which must not end the thread either.
+        match &self.driver {
+            None => ignore_panic(|| job.run()),
+            Some(seat) => {
+                let mut job = Some(job);
+                let mut poll = || job.take().into_iter().for_each(Job::run);
+                ignore_panic(|| seat.driver().poll_scope(&mut poll));
+            }
+        }
     }
 
     /// Notes that a worker waits inside a poll, until the guard is dropped.

@@ -86,16 +86,7 @@ impl Threads {
 
     /// Waits until all threads are done, or not much longer than `timeout`.
     pub(crate) fn wait_timeout(&self, timeout: Duration) -> bool {
-        let begun = Instant::now();
-        let mut state = self.progress.lock();
-        while state.ended < self.handles.len() {
-            let Some(left) = timeout.checked_sub(begun.elapsed()) else {
-                return false;
-            };
-            let changed = &self.progress.changed;
-            (state, _) = changed.wait_timeout(state, left).expect("never poisoned");
-        }
-        true
+        self.progress.wait_for_end(self.handles.len(), timeout)
     }
 
     /// Waits for all threads.
@@ -111,7 +102,7 @@ impl Threads {
 
 /// How far the threads are.
 #[derive(Default)]
-struct Progress {
+pub(crate) struct Progress {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -144,7 +135,21 @@ impl Progress {
         second.into_iter().for_each(drop_payload);
     }
 
-    fn report_end(&self) {
+    /// Waits until so many threads are done, or not much longer than `timeout`.
+    pub(crate) fn wait_for_end(&self, threads: usize, timeout: Duration) -> bool {
+        let begun = Instant::now();
+        let mut state = self.lock();
+        while state.ended < threads {
+            let Some(left) = timeout.checked_sub(begun.elapsed()) else {
+                return false;
+            };
+            let changed = &self.changed;
+            (state, _) = changed.wait_timeout(state, left).expect("never poisoned");
+        }
+        true
+    }
+
+    pub(crate) fn report_end(&self) {
         self.lock().ended += 1;
         self.changed.notify_all();
     }

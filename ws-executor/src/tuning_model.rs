@@ -19,3 +19,4 @@ pub(crate) const BACKLOG: usize = 1;
 pub(crate) const STUCK: Duration = Duration::ZERO;
 pub(crate) const HELP_ROUNDS: u32 = 1;
 pub(crate) const COMPUTATION_INTERVALS: u32 = 2;
+pub(crate) const STAND_IN: bool = false;

@@ -2,6 +2,8 @@
 //!
 //! What a fork is, and why none is forgotten, is in [`fork`](crate::fork).
 
+use ws_core::sync::atomic::Ordering;
+
 use super::Worker;
 use crate::context;
 use crate::coop;
@@ -68,28 +70,41 @@ impl Worker {
     /// one hands over what the worker cannot do meanwhile.
     #[inline(always)]
     pub(crate) fn enter_fork(&self) -> Forking<'_> {
-        let outermost = !self.forking.replace(true);
-        if outermost {
-            self.hand_over_to_peers();
-        }
+        let depth = if self.forking.replace(true) {
+            Depth::Inside
+        } else {
+            self.enter_outermost()
+        };
         Forking {
             worker: self,
-            outermost,
+            depth,
         }
+    }
+
+    #[cold]
+    fn enter_outermost(&self) -> Depth {
+        let forking = &self.remote().forking;
+        let depth = if forking.load(Ordering::Relaxed) {
+            Depth::OnTop
+        } else {
+            // ORDERING: relaxed; the stand-in's fences order it, see there.
+            forking.store(true, Ordering::Relaxed);
+            Depth::Outermost
+        };
+        self.hand_over_to_peers();
+        depth
     }
 
     /// The end of the outermost join: runs what scopes have left in the lane, so that
     /// nothing in it waits for this worker to run out of tasks.
-    #[inline(always)]
-    fn leave_fork(&self) {
+    fn leave_outermost(&self) {
         while let Some(left) = self.left_here() {
             self.run_stolen(left);
         }
-        self.forking.set(false);
+        self.remote().forking.store(false, Ordering::Relaxed);
     }
 
     /// Hands over the LIFO slot, the ring and the driver.
-    #[cold]
     fn hand_over_to_peers(&self) {
         if let Some(job) = self.slot.take() {
             self.push(job);
@@ -97,6 +112,9 @@ impl Worker {
         let driver_is_free = self.shared.driver.as_ref().is_some_and(DriverSeat::is_free);
         if driver_is_free || !self.ring.is_empty() {
             self.shared.notify_one();
+        }
+        if !self.shared.sleep.someone_parked() {
+            self.shared.stand_in.call(&self.shared);
         }
     }
 }
@@ -110,14 +128,28 @@ pub(super) struct Stolen {
 /// A worker that is in a join.
 pub(crate) struct Forking<'a> {
     worker: &'a Worker,
-    outermost: bool,
+    depth: Depth,
+}
+
+/// Where in a worker's stack a join is.
+#[derive(PartialEq, Eq)]
+enum Depth {
+    /// In no other.
+    Outermost,
+    /// In a task that is polled, by a nested `block_on`, on top of another join.
+    OnTop,
+    /// In another join.
+    Inside,
 }
 
 impl Drop for Forking<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.outermost {
-            self.worker.leave_fork();
+        if self.depth != Depth::Inside {
+            if self.depth == Depth::Outermost {
+                self.worker.leave_outermost();
+            }
+            self.worker.forking.set(false);
         }
     }
 }

@@ -45,11 +45,9 @@ use self::counters::Counters;
 use self::lane::Stolen;
 use self::pace::Pace;
 use self::watch::{Finding, Watch};
-use crate::coop;
 use crate::fork::job::Fork;
 use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
-use crate::task::contain::ignore_panic;
 use crate::task::job::{Job, drop_refused};
 use crate::tuning::{INJECTOR_BATCH, search_rounds};
 
@@ -119,6 +117,7 @@ impl Queues {
             lane: self.lane.stealer(),
             pinned: crate::injector::Injector::new(1),
             unparker: self.parker.unparker(),
+            forking: ws_core::sync::atomic::AtomicBool::new(false),
             counters: ws_core::sync::CachePadded::default(),
         }
     }
@@ -273,17 +272,7 @@ impl Worker {
     #[inline]
     fn run_job(&self, job: Job) {
         self.counters().polls.add(1);
-        coop::refill(self.shared.settings.budget);
-        // The future's panics are in its outcome; this is for those of foreign
-        // wakers, which must not end the worker either.
-        match &self.shared.driver {
-            None => ignore_panic(|| job.run()),
-            Some(seat) => {
-                let mut job = Some(job);
-                let mut poll = || job.take().into_iter().for_each(Job::run);
-                ignore_panic(|| seat.driver().poll_scope(&mut poll));
-            }
-        }
+        self.shared.poll(job);
     }
 
     /// Stops searching, with a job in hand, or for good.

@@ -1,0 +1,357 @@
+//! The stand-in: a thread that polls tasks while all workers are in joins.
+//!
+//! # The problem
+//!
+//! A worker that enters a join hands its tasks over to others, and polls none before it is
+//! done. If all workers are in joins, or in computations, nobody is left: a task that is
+//! woken waits for as long as the longest of them takes, and so does the driver. To poll
+//! tasks on top of a join would not do: a task may take a lock that the join below holds.
+//!
+//! # The idea
+//!
+//! One more thread, that sleeps unless workers are in joins and none is parked, and then
+//! looks up once a [`PERIOD`]. If no worker has begun a poll since its last look, it turns
+//! the driver and polls what is due, wherever it is queued. So while the workers compute,
+//! a task waits for a period or two, and for the system to give the thread a core.
+//!
+//! It is no worker: it has no queues. What is spawned or woken there goes to the injector,
+//! a `join` goes to the workers, and a `block_on` just waits. When one of these two has to
+//! wait there, the thread is *relieved*: another one takes its place, and it ends after
+//! that poll. There are [`MOST`] at a time; while tasks keep them all, others wait for a
+//! worker. Tasks that are pinned to a worker, and computations, are not for it.
+//!
+//! The thread is started when it is needed for the first time, with the hooks of the
+//! workers and the number that comes after theirs. If the system refuses it, tasks wait.
+//!
+//! # Why it does not oversleep
+//!
+//! A worker that enters a join says so, fences lightly, and looks whether the stand-in
+//! sleeps. The stand-in says that it sleeps, fences heavily, and looks whether a worker is
+//! in a join. One of them sees the other.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ws_core::sync::atomic::{AtomicU8, Ordering};
+use ws_core::sync::{CachePadded, Mutex, MutexGuard, asymmetric, thread, thread_local};
+use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark, ring};
+
+use crate::context;
+use crate::driver::DriverSeat;
+use crate::handle::Handle;
+use crate::shared::{Remote, Shared};
+use crate::task::contain::{contain, drop_payload, ignore_panic};
+use crate::task::job::Job;
+use crate::threads::{Orders, Progress};
+use crate::tuning::{PERIOD, STAND_IN};
+use crate::worker::counters::Counter;
+
+/// Nobody watches.
+const ABSENT: u8 = 0;
+const ASLEEP: u8 = 1;
+const AWAKE: u8 = 2;
+/// Nobody will watch.
+const GONE: u8 = 3;
+
+/// How many threads there may be, all but one of them relieved. Not measured: enough for
+/// a few tasks that compute in their polls, where they should not.
+const MOST: usize = 8;
+
+/// How many looks without anything to do end a watch. Not measured.
+const QUIET: u32 = 4;
+
+/// How many polls before the next look whether a worker is back. Not measured.
+const BATCH: u64 = 16;
+
+thread_local! {
+    /// The executor that this thread is the stand-in of, until it is relieved.
+    static STANDING_IN_FOR: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+}
+
+/// The calling thread is about to wait: if it is a stand-in, another takes its place.
+pub(crate) fn relieve() {
+    let shared = STANDING_IN_FOR.try_with(|shared| shared.take());
+    if let Some(shared) = shared.ok().flatten() {
+        shared.stand_in.start(&shared);
+    }
+}
+
+fn is_relieved() -> bool {
+    STANDING_IN_FOR.with(|shared| shared.borrow().is_none())
+}
+
+/// The stand-in, as the workers see it.
+pub(crate) struct StandIn {
+    state: CachePadded<AtomicU8>,
+    threads: Mutex<Threads>,
+    progress: Progress,
+    /// Written by the one that watches.
+    pub(crate) polls: Counter,
+}
+
+struct Threads {
+    /// How they are to be started; none when the executor is closed.
+    orders: Option<Orders>,
+    list: Vec<Thread>,
+    /// How many have been started in all.
+    started: usize,
+}
+
+struct Thread {
+    handle: thread::JoinHandle<()>,
+    unparker: ThreadUnparker,
+}
+
+impl StandIn {
+    pub(crate) fn new(orders: Orders) -> Self {
+        Self {
+            state: CachePadded::new(AtomicU8::new(ABSENT)),
+            threads: Mutex::new(Threads {
+                orders: Some(orders).filter(|_| STAND_IN),
+                list: Vec::new(),
+                started: 0,
+            }),
+            progress: Progress::default(),
+            polls: Counter::default(),
+        }
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().expect("never poisoned")
+    }
+
+    /// After a worker has said that it is in a join, and nobody is parked: makes sure that
+    /// someone watches.
+    pub(crate) fn call(&self, shared: &Arc<Shared>) {
+        // ORDERING(stand_in.sleep): the worker's side.
+        asymmetric::light();
+        match self.state.load(Ordering::Relaxed) {
+            AWAKE | GONE => {}
+            ASLEEP => self.rouse(),
+            _ => self.appear(shared),
+        }
+    }
+
+    #[cold]
+    fn rouse(&self) {
+        if self.change(ASLEEP, AWAKE) {
+            self.unpark();
+        }
+    }
+
+    #[cold]
+    fn appear(&self, shared: &Arc<Shared>) {
+        if self.change(ABSENT, AWAKE) {
+            self.start(shared);
+        }
+    }
+
+    fn change(&self, old: u8, new: u8) -> bool {
+        let relaxed = Ordering::Relaxed;
+        let changed = self.state.compare_exchange(old, new, relaxed, relaxed);
+        changed.is_ok()
+    }
+
+    fn unpark(&self) {
+        // Those that are relieved do not mind.
+        for thread in &self.threads().list {
+            thread.unparker.unpark();
+        }
+    }
+
+    /// Starts a thread that watches; the state is `AWAKE` already.
+    fn start(&self, shared: &Arc<Shared>) {
+        let mut threads = self.threads();
+        threads.list.retain(|thread| !thread.handle.is_finished());
+        let Some(orders) = threads.orders.clone() else {
+            return self.state.store(GONE, Ordering::Relaxed);
+        };
+        if threads.list.len() == MOST {
+            return self.state.store(ABSENT, Ordering::Relaxed);
+        }
+        let parker = ThreadParker::new();
+        let unparker = parker.unparker();
+        let mut builder = thread::Builder::new().name("ws-stand-in".to_owned());
+        if let Some(size) = orders.stack_size {
+            builder = builder.stack_size(size);
+        }
+        let life = {
+            let shared = Arc::clone(shared);
+            move || live(&shared, &orders, &parker)
+        };
+        match builder.spawn(life) {
+            Ok(handle) => {
+                threads.list.push(Thread { handle, unparker });
+                threads.started += 1;
+            }
+            Err(_) => self.state.store(ABSENT, Ordering::Relaxed),
+        }
+    }
+
+    /// The executor is closed: lets the threads see it, and no other begin.
+    pub(crate) fn close(&self) {
+        let orders = self.threads().orders.take();
+        // The hooks are the user's.
+        ignore_panic(|| drop(orders));
+        self.unpark();
+    }
+
+    /// Whether the calling thread is a stand-in.
+    pub(crate) fn is_current(&self) -> bool {
+        let me = thread::current().id();
+        let is_me = |thread: &Thread| thread.handle.thread().id() == me;
+        self.threads().list.iter().any(is_me)
+    }
+
+    /// After `close`: waits until all threads have ended, or not much longer than `timeout`.
+    pub(crate) fn wait_timeout(&self, timeout: Duration) -> bool {
+        let started = self.threads().started;
+        self.progress.wait_for_end(started, timeout)
+    }
+
+    /// After `close`: waits for the threads.
+    pub(crate) fn join(&self) {
+        let list = std::mem::take(&mut self.threads().list);
+        for thread in list {
+            if let Err(payload) = thread.handle.join() {
+                drop_payload(payload);
+            }
+        }
+    }
+}
+
+/// The life of a thread.
+fn live(shared: &Arc<Shared>, orders: &Orders, parker: &ThreadParker) {
+    STANDING_IN_FOR.with(|standing| standing.replace(Some(Arc::clone(shared))));
+    let number = shared.workers();
+    let started = contain(|| orders.on_start.iter().for_each(|hook| hook(number)));
+    match started {
+        Ok(()) => {
+            let mut watch = || Watch::new(shared, parker).run();
+            match &shared.driver {
+                None => watch(),
+                Some(seat) => ignore_panic(|| seat.driver().enter(&mut watch)),
+            }
+        }
+        Err(payload) => drop_payload(payload),
+    }
+    if STANDING_IN_FOR.with(|standing| standing.take()).is_some() {
+        // It ends of its own accord: the executor is closed, or a hook is broken.
+        shared.stand_in.state.store(GONE, Ordering::Relaxed);
+    }
+    ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(number)));
+    shared.stand_in.progress.report_end();
+}
+
+/// What the stand-in remembers between two looks.
+struct Watch<'a> {
+    shared: &'a Arc<Shared>,
+    parker: &'a ThreadParker,
+    handle: Handle,
+    /// How many polls each worker had begun.
+    polls: Box<[u64]>,
+    /// For the type's sake: one task is stolen at a time, and it stays empty.
+    ring: ring::Owner<Job>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(shared: &'a Arc<Shared>, parker: &'a ThreadParker) -> Self {
+        Self {
+            shared,
+            parker,
+            handle: Handle::new(Arc::clone(shared)),
+            polls: vec![u64::MAX; shared.workers()].into(),
+            ring: ring::new().0,
+        }
+    }
+
+    fn run(&mut self) {
+        let mut quiet = 0;
+        while !self.shared.is_closed() && !is_relieved() {
+            self.parker.park_timeout(PERIOD);
+            if self.nobody_polls() {
+                self.poll_what_is_due();
+            }
+            quiet = if self.someone_forks() { 0 } else { quiet + 1 };
+            if quiet >= QUIET && !is_relieved() {
+                self.sleep();
+                quiet = 0;
+            }
+        }
+    }
+
+    /// Whether no worker is parked, and none has begun a poll since the last look.
+    fn nobody_polls(&mut self) -> bool {
+        let mut same = !self.shared.sleep.someone_parked();
+        for (seen, remote) in self.polls.iter_mut().zip(&self.shared.remotes) {
+            let now = remote.counters.polls.get();
+            same &= *seen == now;
+            *seen = now;
+        }
+        same
+    }
+
+    fn someone_forks(&self) -> bool {
+        let forks = |remote: &Remote| remote.forking.load(Ordering::Relaxed);
+        self.shared.remotes.iter().any(forks)
+    }
+
+    /// Sleeps until it is called, or the executor is closed.
+    fn sleep(&self) {
+        let state = &self.shared.stand_in.state;
+        state.store(ASLEEP, Ordering::Relaxed);
+        // ORDERING(stand_in.sleep): this side.
+        asymmetric::heavy();
+        while state.load(Ordering::Relaxed) == ASLEEP && !self.shared.is_closed() {
+            if self.someone_forks() {
+                // If this fails, someone has called.
+                self.shared.stand_in.change(ASLEEP, AWAKE);
+                return;
+            }
+            self.parker.park();
+        }
+    }
+
+    fn poll_what_is_due(&mut self) {
+        self.turn_driver();
+        {
+            // A drain waits for what is under way here.
+            let _inside = self.shared.wait_inside();
+            while let Some(job) = self.next_due() {
+                // Before the poll: after it, another one may be at it.
+                let polls = &self.shared.stand_in.polls;
+                polls.add(1);
+                let due = polls.get() % BATCH == 0;
+                context::within(Some(self.handle.clone()), || self.shared.poll(job));
+                if self.shared.is_closed() || is_relieved() || (due && !self.nobody_polls()) {
+                    break;
+                }
+            }
+        }
+        self.shared.look_again_if_draining();
+    }
+
+    fn turn_driver(&self) {
+        let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) else {
+            return;
+        };
+        // What it wakes goes to the injector.
+        ignore_panic(|| seat.driver().turn(Some(Duration::ZERO)));
+        DriverSeat::leave(seat);
+    }
+
+    /// A task that is due, wherever it is queued.
+    fn next_due(&self) -> Option<Job> {
+        let remotes = &self.shared.remotes;
+        self.shared
+            .injector
+            .pull(0)
+            .or_else(|| remotes.iter().find_map(|remote| remote.slot.take()))
+            .or_else(|| remotes.iter().find_map(|remote| self.steal(remote)))
+    }
+
+    fn steal(&self, remote: &Remote) -> Option<Job> {
+        remote.ring.steal_into_limited(&self.ring, 1).success()
+    }
+}
