@@ -30,6 +30,10 @@ const TOKEN: &str = "ws-core/src/park/token.rs";
 const FUTEX: &str = "ws-core/src/park/futex_std.rs";
 const SLEEP: &str = "ws-executor/src/sleep/mod.rs";
 const TABLE: &str = "ws-executor/src/sleep/table.rs";
+const RACE: &str = "ws-core/src/chase_lev/race.rs";
+const LATCH: &str = "ws-executor/src/fork/latch.rs";
+const FORK_JOB: &str = "ws-executor/src/fork/job.rs";
+const STAND_IN: &str = "ws-executor/src/fork/stand_in.rs";
 const SENTINEL: &str = "ws-executor/src/sleep/sentinel.rs";
 const SEAT: &str = "ws-executor/src/driver.rs";
 const INJECTOR: &str = "ws-executor/src/injector.rs";
@@ -891,5 +895,137 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            self.free = next;",
         replace: "            let _ = next;",
         models: &["exec.registry.two_tasks"],
+    },
+    // Fork-join.
+    Mutant {
+        name: "exec.fork.uneven.no_owner_fence",
+        errata: &[4],
+        file: RACE,
+        find: "        bottom.store(value, Ordering::Release);\n        // ORDERING(deque.race): owner's side.\n        asymmetric::light();",
+        replace: "        bottom.store(value, Ordering::Release);",
+        models: &["exec.fork.uneven_pop_against_two_thieves"],
+    },
+    Mutant {
+        name: "exec.fork.uneven.no_thief_fence",
+        errata: &[5],
+        file: RACE,
+        find: "        // ORDERING(deque.race): thief's side; it fences for the owner as well.\n        asymmetric::heavy();",
+        replace: "",
+        models: &["exec.fork.uneven_pop_against_two_thieves"],
+    },
+    Mutant {
+        name: "exec.fork.latch.release",
+        errata: &[],
+        file: LATCH,
+        find: "self.0.swap(SET, Ordering::Release) == ASLEEP",
+        replace: "self.0.swap(SET, Ordering::Relaxed) == ASLEEP",
+        models: &["exec.fork.latch", "exec.fork.take_back"],
+    },
+    Mutant {
+        name: "exec.fork.latch.acquire",
+        errata: &[],
+        file: LATCH,
+        find: "self.0.load(Ordering::Acquire) == SET",
+        replace: "self.0.load(Ordering::Relaxed) == SET",
+        models: &["exec.fork.latch", "exec.fork.take_back"],
+    },
+    Mutant {
+        name: "exec.fork.latch.wakes_nobody",
+        errata: &[],
+        file: LATCH,
+        find: "self.0.swap(SET, Ordering::Release) == ASLEEP",
+        replace: "self.0.swap(SET, Ordering::Release) == SET",
+        models: &["exec.fork.latch", "exec.fork.take_back"],
+    },
+    Mutant {
+        name: "exec.fork.latch.sleep_overwrites",
+        errata: &[19],
+        file: LATCH,
+        find: "            .compare_exchange(OPEN, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);",
+        replace: "            .compare_exchange(OPEN, ASLEEP, Ordering::Relaxed, Ordering::Relaxed)\n            .or_else(|_| Ok::<_, usize>(self.0.swap(ASLEEP, Ordering::Relaxed)));",
+        models: &["exec.fork.latch"],
+    },
+    Mutant {
+        name: "exec.fork.latch.set_before_result",
+        errata: &[],
+        file: FORK_JOB,
+        find: "        let outcome = contain(code);\n",
+        replace: "        let asleep = this.latch.set();\n        let outcome = contain(code);\n        if asleep {\n            return Some(owner);\n        }\n",
+        models: &["exec.fork.take_back"],
+    },
+    Mutant {
+        name: "exec.fork.count.release",
+        errata: &[],
+        file: LATCH,
+        find: "self.0.fetch_sub(ONE, Ordering::Release) == ONE | SLEEPS",
+        replace: "self.0.fetch_sub(ONE, Ordering::Relaxed) == ONE | SLEEPS",
+        models: &["exec.fork.count_latch"],
+    },
+    Mutant {
+        name: "exec.fork.count.acquire",
+        errata: &[],
+        file: LATCH,
+        find: "self.0.load(Ordering::Acquire) < ONE",
+        replace: "self.0.load(Ordering::Relaxed) < ONE",
+        models: &["exec.fork.count_latch"],
+    },
+    Mutant {
+        name: "exec.fork.count.wakes_nobody",
+        errata: &[],
+        file: LATCH,
+        find: "self.0.fetch_sub(ONE, Ordering::Release) == ONE | SLEEPS",
+        replace: "self.0.fetch_sub(ONE, Ordering::Release) == ONE",
+        models: &["exec.fork.count_latch"],
+    },
+    Mutant {
+        name: "exec.fork.push.no_fence",
+        errata: &[14],
+        file: SLEEP,
+        find: "        // ORDERING(sleep.fence): P2, for both tables.\n        asymmetric::light();\n",
+        replace: "",
+        models: &[
+            "exec.fork.push_against_helper",
+            "exec.fork.push_against_idle",
+        ],
+    },
+    Mutant {
+        name: "exec.fork.push.ignores_idle",
+        errata: &[13],
+        file: SLEEP,
+        find: "!self.table.is_empty() || !idle.table.is_empty()\n    }\n\n    /// Steps P3",
+        replace: "!self.table.is_empty()\n    }\n\n    /// Steps P3",
+        models: &["exec.fork.push_against_idle"],
+    },
+    Mutant {
+        name: "exec.fork.push.ignores_helpers",
+        errata: &[13],
+        file: SLEEP,
+        find: "self.take_sleeper().or_else(|| idle.after_push())",
+        replace: "idle.after_push()",
+        models: &["exec.fork.push_against_helper"],
+    },
+    Mutant {
+        name: "exec.fork.helper_leaves.ignores_idle",
+        errata: &[22],
+        file: SLEEP,
+        find: "            !self.table.is_empty() || !other.table.is_empty()\n",
+        replace: "            !self.table.is_empty()\n",
+        models: &["exec.fork.helper_leaves"],
+    },
+    Mutant {
+        name: "exec.fork.stand_in.no_call_fence",
+        errata: &[18],
+        file: STAND_IN,
+        find: "        // ORDERING(stand_in.sleep): the worker's side.\n        asymmetric::light();\n",
+        replace: "",
+        models: &["exec.fork.stand_in"],
+    },
+    Mutant {
+        name: "exec.fork.stand_in.no_sleep_fence",
+        errata: &[18],
+        file: STAND_IN,
+        find: "        // ORDERING(stand_in.sleep): the stand-in's side.\n        asymmetric::heavy();\n",
+        replace: "",
+        models: &["exec.fork.stand_in"],
     },
 ];

@@ -43,6 +43,7 @@ mod slot;
 // The protocols of `ws-executor`.
 mod exec_drain;
 mod exec_driver;
+mod exec_fork;
 mod exec_injector;
 mod exec_kit;
 mod exec_lives;

@@ -1,6 +1,6 @@
 //! What a program is, and the list of all.
 
-use super::{blocked, canaries, drain, driver, hosted, pinned, shutdown, tasks, waiting};
+use super::{blocked, canaries, drain, driver, forks, hosted, pinned, shutdown, tasks, waiting};
 
 /// A small program with an executor in it.
 pub(crate) struct Scenario {
@@ -23,6 +23,7 @@ pub(crate) const SCENARIOS: &[&[Scenario]] = &[
     shutdown::SCENARIOS,
     drain::SCENARIOS,
     driver::SCENARIOS,
+    forks::SCENARIOS,
     hosted::SCENARIOS,
 ];
 

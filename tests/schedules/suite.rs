@@ -26,6 +26,7 @@ mod blocked;
 mod canaries;
 mod drain;
 mod driver;
+mod forks;
 mod hosted;
 mod pinned;
 mod shutdown;

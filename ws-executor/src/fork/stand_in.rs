@@ -31,10 +31,12 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+// Not the shim's: under the model checkers there is no stand-in.
+use std::thread;
 use std::time::Duration;
 
 use ws_core::sync::atomic::{AtomicU8, Ordering};
-use ws_core::sync::{CachePadded, Mutex, MutexGuard, asymmetric, thread, thread_local};
+use ws_core::sync::{CachePadded, Mutex, MutexGuard, asymmetric, thread_local};
 use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark, ring};
 
 use crate::context;
@@ -48,9 +50,10 @@ use crate::tuning::{PERIOD, STAND_IN};
 use crate::worker::counters::Counter;
 
 /// Nobody watches.
-const ABSENT: u8 = 0;
+pub const ABSENT: u8 = 0;
 const ASLEEP: u8 = 1;
-const AWAKE: u8 = 2;
+/// Someone watches.
+pub const AWAKE: u8 = 2;
 /// Nobody will watch.
 const GONE: u8 = 3;
 
@@ -81,9 +84,70 @@ fn is_relieved() -> bool {
     STANDING_IN_FOR.with(|shared| shared.borrow().is_none())
 }
 
+/// Whether the stand-in watches or sleeps, or is not there; both sides of the argument
+/// above.
+pub struct Slumber(CachePadded<AtomicU8>);
+
+/// How a call finds the stand-in; it is awake, or about to be, after that.
+#[must_use = "one that was asleep has to be unparked, one that was absent started"]
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Someone watches, or nobody ever will.
+    Awake,
+    /// It slept.
+    WasAsleep,
+    /// There was no thread.
+    WasAbsent,
+}
+
+impl Slumber {
+    /// In this state.
+    pub fn new(state: u8) -> Self {
+        Self(CachePadded::new(AtomicU8::new(state)))
+    }
+
+    /// The worker's side, after it has said that it is in a join.
+    pub fn call(&self) -> Answer {
+        // ORDERING(stand_in.sleep): the worker's side.
+        asymmetric::light();
+        match self.0.load(Ordering::Relaxed) {
+            ASLEEP if self.change(ASLEEP, AWAKE) => Answer::WasAsleep,
+            ABSENT if self.change(ABSENT, AWAKE) => Answer::WasAbsent,
+            _ => Answer::Awake,
+        }
+    }
+
+    /// The stand-in's side: after this it has to look whether a worker is in a join.
+    pub fn fall_asleep(&self) {
+        self.set(ASLEEP);
+        // ORDERING(stand_in.sleep): the stand-in's side.
+        asymmetric::heavy();
+    }
+
+    /// One is: it does not sleep after all. If this changes nothing, someone has called.
+    pub fn stay_awake(&self) {
+        self.change(ASLEEP, AWAKE);
+    }
+
+    /// Whether nobody has called since it fell asleep.
+    pub fn is_asleep(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == ASLEEP
+    }
+
+    fn change(&self, old: u8, new: u8) -> bool {
+        let relaxed = Ordering::Relaxed;
+        let changed = self.0.compare_exchange(old, new, relaxed, relaxed);
+        changed.is_ok()
+    }
+
+    fn set(&self, state: u8) {
+        self.0.store(state, Ordering::Relaxed);
+    }
+}
+
 /// The stand-in, as the workers see it.
 pub(crate) struct StandIn {
-    state: CachePadded<AtomicU8>,
+    slumber: Slumber,
     threads: Mutex<Threads>,
     progress: Progress,
     /// Written by the one that watches.
@@ -106,7 +170,7 @@ struct Thread {
 impl StandIn {
     pub(crate) fn new(orders: Orders) -> Self {
         Self {
-            state: CachePadded::new(AtomicU8::new(ABSENT)),
+            slumber: Slumber::new(ABSENT),
             threads: Mutex::new(Threads {
                 orders: Some(orders).filter(|_| STAND_IN),
                 list: Vec::new(),
@@ -124,33 +188,11 @@ impl StandIn {
     /// After a worker has said that it is in a join, and nobody is parked: makes sure that
     /// someone watches.
     pub(crate) fn call(&self, shared: &Arc<Shared>) {
-        // ORDERING(stand_in.sleep): the worker's side.
-        asymmetric::light();
-        match self.state.load(Ordering::Relaxed) {
-            AWAKE | GONE => {}
-            ASLEEP => self.rouse(),
-            _ => self.appear(shared),
+        match self.slumber.call() {
+            Answer::Awake => {}
+            Answer::WasAsleep => self.unpark(),
+            Answer::WasAbsent => self.start(shared),
         }
-    }
-
-    #[cold]
-    fn rouse(&self) {
-        if self.change(ASLEEP, AWAKE) {
-            self.unpark();
-        }
-    }
-
-    #[cold]
-    fn appear(&self, shared: &Arc<Shared>) {
-        if self.change(ABSENT, AWAKE) {
-            self.start(shared);
-        }
-    }
-
-    fn change(&self, old: u8, new: u8) -> bool {
-        let relaxed = Ordering::Relaxed;
-        let changed = self.state.compare_exchange(old, new, relaxed, relaxed);
-        changed.is_ok()
     }
 
     fn unpark(&self) {
@@ -165,10 +207,10 @@ impl StandIn {
         let mut threads = self.threads();
         threads.list.retain(|thread| !thread.handle.is_finished());
         let Some(orders) = threads.orders.clone() else {
-            return self.state.store(GONE, Ordering::Relaxed);
+            return self.slumber.set(GONE);
         };
         if threads.list.len() == MOST {
-            return self.state.store(ABSENT, Ordering::Relaxed);
+            return self.slumber.set(ABSENT);
         }
         let parker = ThreadParker::new();
         let unparker = parker.unparker();
@@ -185,7 +227,7 @@ impl StandIn {
                 threads.list.push(Thread { handle, unparker });
                 threads.started += 1;
             }
-            Err(_) => self.state.store(ABSENT, Ordering::Relaxed),
+            Err(_) => self.slumber.set(ABSENT),
         }
     }
 
@@ -238,7 +280,7 @@ fn live(shared: &Arc<Shared>, orders: &Orders, parker: &ThreadParker) {
     }
     if STANDING_IN_FOR.with(|standing| standing.take()).is_some() {
         // It ends of its own accord: the executor is closed, or a hook is broken.
-        shared.stand_in.state.store(GONE, Ordering::Relaxed);
+        shared.stand_in.slumber.set(GONE);
     }
     ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(number)));
     shared.stand_in.progress.report_end();
@@ -299,16 +341,12 @@ impl<'a> Watch<'a> {
 
     /// Sleeps until it is called, or the executor is closed.
     fn sleep(&self) {
-        let state = &self.shared.stand_in.state;
-        state.store(ASLEEP, Ordering::Relaxed);
-        // ORDERING(stand_in.sleep): this side.
-        asymmetric::heavy();
-        while state.load(Ordering::Relaxed) == ASLEEP && !self.shared.is_closed() {
-            if self.someone_forks() {
-                // If this fails, someone has called.
-                self.shared.stand_in.change(ASLEEP, AWAKE);
-                return;
-            }
+        let slumber = &self.shared.stand_in.slumber;
+        slumber.fall_asleep();
+        if self.someone_forks() {
+            return slumber.stay_awake();
+        }
+        while slumber.is_asleep() && !self.shared.is_closed() {
             self.parker.park();
         }
     }

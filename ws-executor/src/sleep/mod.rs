@@ -179,6 +179,25 @@ impl Sleep {
         }
     }
 
+    /// Step P2 after a push of a fork, and a first look, at the helpers here and at the
+    /// workers in `idle`: whether someone could be notified.
+    #[inline(always)]
+    pub fn after_fork(&self, idle: &Self) -> bool {
+        chaos::point("sleep.fork.published");
+        // ORDERING(sleep.fence): P2, for both tables.
+        asymmetric::light();
+        !self.table.is_empty() || !idle.table.is_empty()
+    }
+
+    /// Steps P3 to P5, but for the unparking, for a fork: a helper, or else a worker in
+    /// `idle`.
+    pub fn take_helper(&self, idle: &Self) -> Option<Sleeper> {
+        if self.searching.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        self.take_sleeper().or_else(|| idle.after_push())
+    }
+
     /// Steps P4 and P5.
     #[inline]
     pub fn take_sleeper(&self) -> Option<Sleeper> {
@@ -329,10 +348,5 @@ impl Sleep {
     #[inline(always)]
     pub fn someone_parked(&self) -> bool {
         !self.table.is_empty()
-    }
-
-    /// Whether any worker searches, at some moment.
-    pub fn someone_searches(&self) -> bool {
-        self.searching.load(Ordering::Relaxed) > 0
     }
 }

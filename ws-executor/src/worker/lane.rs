@@ -163,21 +163,14 @@ impl Shared {
     /// Notifies a helper of a fork that was pushed, or else an idle worker.
     #[inline(always)]
     pub(crate) fn notify_of_fork(&self) {
-        // ORDERING(sleep.fence): P2, for both tables.
-        ws_core::sync::asymmetric::light();
-        if self.helpers.someone_parked() || self.sleep.someone_parked() {
+        if self.helpers.after_fork(&self.sleep) {
             self.notify_for_fork();
         }
     }
 
-    /// Steps P3 to P5 with both instances of the protocol.
     #[cold]
     pub(crate) fn notify_for_fork(&self) {
-        if self.helpers.someone_searches() {
-            return;
-        }
-        let sleeper = self.helpers.take_sleeper();
-        if let Some(sleeper) = sleeper.or_else(|| self.sleep.after_push()) {
+        if let Some(sleeper) = self.helpers.take_helper(&self.sleep) {
             self.unpark(sleeper);
         }
     }
