@@ -89,6 +89,20 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "waiting.nested_then_blocks",
     },
     Mutant {
+        name: "nested.nobody_goes_on",
+        file: SHARED,
+        find: "(aside + 1 < running)",
+        replace: "(aside < running)",
+        program: "waiting.nested_too_deep",
+    },
+    Mutant {
+        name: "nested.misses_pinned",
+        file: PINNED,
+        find: " || shared.someone_waits_aside()",
+        replace: "",
+        program: "waiting.aside_from_pinned",
+    },
+    Mutant {
         name: "nested.wakes_no_driver",
         file: WORKER,
         find: ".for_each(|seat| seat.driver().wake());",

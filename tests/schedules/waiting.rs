@@ -28,6 +28,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: nested_twice,
     },
     Scenario {
+        name: "waiting.nested_too_deep",
+        about: "more calls, one inside the other, than two workers have room for: a panic",
+        faults: &[41],
+        body: nested_too_deep,
+    },
+    Scenario {
+        name: "waiting.aside_from_pinned",
+        about: "a worker waits aside while a task comes that only it may run: a panic",
+        faults: &[41],
+        body: aside_from_pinned,
+    },
+    Scenario {
         name: "waiting.nested_woken_from_outside",
         about: "a worker waits inside a poll for a thread, and runs others meanwhile",
         faults: &[39, 41],
@@ -81,21 +93,70 @@ fn nested_on_single() {
     assert_eq!(executor.block_on(task), 1);
 }
 
-fn nested_twice() {
-    fn nest(handle: Handle, depth: u32) -> u32 {
-        if depth == 0 {
-            return 0;
-        }
-        let inner = handle.clone();
-        let task = handle.spawn(async move { nest(inner, depth - 1) });
-        handle.block_on(task) + 1
+/// Each call waits for a task that calls, and so on. Counts those that end without a panic.
+///
+/// Panics are caught where they come from: all threads are one to the lock of a shuttle, and
+/// one that unwinds in the midst of others would poison theirs.
+fn nest(handle: Handle, depth: u32) -> u32 {
+    if depth == 0 {
+        return 0;
     }
+    let inner = handle.clone();
+    let task = handle.spawn(async move { nest(inner, depth - 1) });
+    unless_too_deep(|| handle.block_on(task)).map_or(0, |calls| calls + 1)
+}
 
+/// Runs `code`, which may panic because it is nested too deeply.
+fn unless_too_deep<R>(code: impl FnOnce() -> R) -> Option<R> {
+    let payload = match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(result) => return Some(result),
+        Err(payload) => payload,
+    };
+    let text = payload.downcast_ref::<String>();
+    if !text.is_some_and(|text| text.contains("nested too deeply")) {
+        resume_unwind(payload);
+    }
+    None
+}
+
+fn nested_twice() {
     let executor = pair();
     let handle = executor.handle();
     // Two run others while they wait, the third one just waits.
     let task = executor.spawn(async move { nest(handle, 3) });
     assert_eq!(executor.block_on(task), 3);
+}
+
+fn nested_too_deep() {
+    let executor = pair();
+    let handle = executor.handle();
+    // There is room for two on each worker, and one aside. Which one is too many depends on
+    // who comes first: a task may run before the call that is going to wait for it.
+    let task = executor.spawn(async move { nest(handle, 6) });
+    assert!(executor.block_on(task) < 6);
+    executor.block_on(executor.spawn(async {}));
+}
+
+fn aside_from_pinned() {
+    let executor = pair();
+    let handle = executor.handle();
+    let event = Event::new();
+    let waiting = {
+        let (handle, event) = (handle.clone(), event.clone());
+        executor.handle().spawn_pinned(0, || async move {
+            let inner = handle.clone();
+            // The first two run others, among them one of the two tasks that are pinned.
+            handle.block_on(async {
+                let aside = async { unless_too_deep(|| inner.block_on(event.wait())) };
+                assert!(inner.block_on(aside).is_none(), "nobody sets it");
+            });
+        })
+    };
+    let pinned = handle.spawn_pinned(0, || async move { event.set() });
+    executor.block_on(async {
+        waiting.await;
+        pinned.await;
+    });
 }
 
 fn nested_woken_from_outside() {

@@ -1,5 +1,7 @@
 //! `block_on`: runs any future on the calling thread, wherever that is.
 
+#[path = "exec_block_on/deep.rs"]
+mod deep;
 #[path = "exec_block_on/nested.rs"]
 mod nested;
 #[path = "exec_block_on/shutdown.rs"]

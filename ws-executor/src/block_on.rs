@@ -7,11 +7,17 @@
 //!
 //! That has limits, which are documented at [`Executor::block_on`]: what is on top
 //! has to return before the future below is polled again, and the stack is finite.
-//! Beyond [`MAX_NESTING`] the thread hands its queues to the others and just waits.
+//! When half of it is used, the thread hands its queues to the others and waits *aside*,
+//! running nothing. One worker has to go on, or all could wait for a task that nobody
+//! runs: the last one that could does not wait aside, but panics.
+//!
+//! A [scope](crate::scope()) must not end before its tasks, not even by a panic. So it
+//! makes sure that there is [`Room`] before it begins.
 //!
 //! [`Executor::block_on`]: crate::Executor::block_on
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -24,42 +30,83 @@ use crate::clock::Instant;
 use crate::context;
 use crate::coop;
 use crate::fork::stand_in;
-use crate::shared::Shared;
+use crate::shared::{Shared, Waiting};
 use crate::shield;
-use crate::tuning::{BLOCK_ON_SPINS, MAX_NESTING, SPIN_WORTH};
+use crate::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
 use crate::worker::{Until, Worker, current};
 
 /// Polls `future` on this thread until it is ready. It most likely waits for tasks of
 /// `shared`, if that is given.
+///
+/// # Panics
+///
+/// If it would have to wait on a worker, and there is neither room for other tasks nor
+/// another worker that could run them.
 pub(crate) fn block_on<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
-    current::with_any(|worker| match worker {
-        Some(worker) => block_on_worker(worker, future),
-        None => with_sleeper(|sleeper| sleeper.run(shared, future)),
-    })
+    match block_on_with(None, shared, future) {
+        Ok(output) => output,
+        Err(too_deep) => panic!("{too_deep}"),
+    }
 }
 
-fn block_on_worker<F: Future>(worker: &Worker, future: F) -> F::Output {
-    /// Restores also when a poll panics.
-    struct Nested<'a> {
-        worker: &'a Worker,
-        forking: bool,
+/// As [`block_on`], for a wait that must not panic.
+pub(crate) fn block_on_in<F: Future>(room: Room, shared: Option<&Shared>, future: F) -> F::Output {
+    match block_on_with(Some(room), shared, future) {
+        Ok(output) => output,
+        Err(_) => unreachable!("there is room"),
     }
+}
 
-    impl Drop for Nested<'_> {
-        fn drop(&mut self) {
-            let nesting = self.worker.nesting();
-            nesting.set(nesting.get() - 1);
-            self.worker.forking().set(self.forking);
+/// Evidence that a worker has room to run tasks on top of a call that waits; any other
+/// thread just sleeps.
+#[must_use]
+pub(crate) struct Room(());
+
+impl Room {
+    /// Looks for room for a call to come.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub(crate) fn find() -> Self {
+        let found = current::with_any(|worker| match worker {
+            None => Ok(Self(())),
+            Some(worker) => {
+                let nested = Nested::enter(worker);
+                Self::look(&nested).ok_or_else(|| TooDeep::new(worker, Reason::Scope))
+            }
+        });
+        match found {
+            Ok(room) => room,
+            Err(too_deep) => panic!("{too_deep}"),
         }
     }
 
+    fn look(nested: &Nested<'_>) -> Option<Self> {
+        nested.worker.has_room_on_top().then_some(Self(()))
+    }
+}
+
+fn block_on_with<F: Future>(
+    room: Option<Room>,
+    shared: Option<&Shared>,
+    future: F,
+) -> Result<F::Output, TooDeep> {
+    current::with_any(|worker| match worker {
+        Some(worker) => block_on_worker(room, worker, future),
+        None => Ok(with_sleeper(|sleeper| sleeper.run(shared, future))),
+    })
+}
+
+fn block_on_worker<F: Future>(
+    room: Option<Room>,
+    worker: &Worker,
+    future: F,
+) -> Result<F::Output, TooDeep> {
     let _waiting = worker.shared().wait_inside();
-    worker.nesting().set(worker.nesting().get() + 1);
-    let _nested = Nested {
-        worker,
-        // What runs on top is in no join, whatever is below.
-        forking: worker.forking().replace(false),
-    };
+    let nested = Nested::enter(worker);
+    let room = room.or_else(|| Room::look(&nested));
+    let mut aside = None;
 
     let signal = Arc::new(Signal::new(worker.unparker()));
     let waker = Waker::from(Arc::clone(&signal));
@@ -67,17 +114,108 @@ fn block_on_worker<F: Future>(worker: &Worker, future: F) -> F::Output {
     loop {
         signal.reset();
         if let Poll::Ready(output) = poll(future.as_mut(), &waker) {
-            return output;
+            return Ok(output);
         }
-        if worker.nesting().get() <= MAX_NESTING {
+        if room.is_some() {
             // Returns early if the executor is closed. The tasks on top have budgets and a
             // context of their own.
             coop::unlimited(|| context::within(None, || worker.run(&*signal)));
             worker.announce_rest();
+            worker.wait(&*signal);
         } else {
+            aside = aside.or_else(|| worker.shared().wait_aside());
             worker.hand_over();
+            check_aside(worker, aside.as_ref())?;
+            worker.wait(&Aside(worker, &*signal));
         }
-        worker.wait(&*signal);
+    }
+}
+
+/// One more call that waits on a worker, until it is dropped, also by a panic.
+struct Nested<'a> {
+    worker: &'a Worker,
+    forking: bool,
+}
+
+impl<'a> Nested<'a> {
+    fn enter(worker: &'a Worker) -> Self {
+        worker.nesting().set(worker.nesting().get() + 1);
+        Self {
+            worker,
+            // What runs on top is in no join, whatever is below.
+            forking: worker.forking().replace(false),
+        }
+    }
+}
+
+impl Drop for Nested<'_> {
+    fn drop(&mut self) {
+        let nesting = self.worker.nesting();
+        nesting.set(nesting.get() - 1);
+        self.worker.forking().set(self.forking);
+    }
+}
+
+/// Makes sure that a wait aside keeps nobody from doing what it waits for.
+fn check_aside(worker: &Worker, aside: Option<&Waiting<'_>>) -> Result<(), TooDeep> {
+    if worker.shared().is_closed() {
+        // Nothing runs any more; all ends by being dropped.
+        Ok(())
+    } else if aside.is_none() {
+        Err(TooDeep::new(worker, Reason::Last))
+    } else if worker.has_pinned_job() {
+        Err(TooDeep::new(worker, Reason::Pinned))
+    } else {
+        Ok(())
+    }
+}
+
+/// Until the signal, or until a task is due that nobody else can run.
+struct Aside<'a, U>(&'a Worker, &'a Signal<U>);
+
+impl<U> Until for Aside<'_, U> {
+    fn is_over(&self) -> bool {
+        self.1.is_over() || (!self.0.shared().is_closed() && self.0.has_pinned_job())
+    }
+}
+
+/// There is no room for tasks on top of one more call that waits.
+struct TooDeep {
+    nesting: u32,
+    reason: Reason,
+}
+
+/// Why the call cannot wait without running tasks.
+enum Reason {
+    Last,
+    Pinned,
+    Scope,
+}
+
+impl TooDeep {
+    #[cold]
+    fn new(worker: &Worker, reason: Reason) -> Self {
+        Self {
+            nesting: worker.nesting().get(),
+            reason,
+        }
+    }
+}
+
+impl fmt::Display for TooDeep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = match self.reason {
+            Reason::Last => "every other worker waits in that manner already",
+            Reason::Pinned => "a task is due that only this worker may run",
+            Reason::Scope => "a scope has to run its tasks",
+        };
+        write!(
+            f,
+            "nested too deeply: {} calls of `block_on` or `scope` wait on this worker, one on \
+             top of the other, half of its stack is used, and {reason}; await instead, or give \
+             the workers larger stacks",
+            self.nesting
+        )
     }
 }
 

@@ -15,6 +15,7 @@ use crate::executor::Executor;
 use crate::fork::stand_in::StandIn;
 use crate::handle::Handle;
 use crate::shared::{Settings, Shared};
+use crate::stack;
 use crate::task::contain::{Payload, contain, drop_payload};
 use crate::threads::{Member, Orders, Threads};
 use crate::worker::hosted::{HostedParker, HostedWorker, WakerSlot};
@@ -81,7 +82,8 @@ impl Builder {
     }
 
     /// The size of each worker's stack, in bytes. That of the standard library unless
-    /// this is called.
+    /// this is called. A [`block_on`](Executor::block_on) inside a task needs more of it
+    /// than an `await`.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.orders.stack_size = Some(bytes);
         self
@@ -189,6 +191,7 @@ impl Builder {
             sentinel: self.orders.host.is_none(),
             budget: self.budget,
             seed: self.seed,
+            stack_size: self.orders.stack_size.unwrap_or_else(stack::default_size),
         };
         let stand_in = StandIn::new(self.orders.clone());
         let shared = Shared::new(remotes, seat, settings, stand_in);

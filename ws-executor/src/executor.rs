@@ -126,8 +126,20 @@ impl Executor {
     /// waiting one meanwhile, so that waiting for them does not block for ever. Mind
     /// what that means: the wait ends only after the task on top has returned from its
     /// poll, and if that task waits in the same manner for something that only the one
-    /// below it would do, both wait for ever. After 32 such calls on one thread, one
-    /// inside the other, further ones only wait. In a task, `await` is better.
+    /// below it would do, both wait for ever. In a task, `await` is better.
+    ///
+    /// The stack sets the limit to that: some hundred calls, one inside the other, unless
+    /// [`Builder::stack_size`] says otherwise. When half of it is used, the call leaves all
+    /// tasks to the other workers, and only waits. If it is the last worker that could run
+    /// any, it panics instead, because nobody would be left to do what it waits for.
+    ///
+    /// # Panics
+    ///
+    /// If the future panics. On a worker of which half the stack is used also if every
+    /// other worker waits in that manner already, or if a task is due that is [pinned] to
+    /// this worker.
+    ///
+    /// [pinned]: Handle::spawn_pinned
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -166,6 +178,10 @@ impl Executor {
     /// As `std::thread::scope`, for futures. It waits in the manner of
     /// [`block_on`](Self::block_on). If a task panics that nobody awaits, or `code`
     /// does, the panic goes on when all tasks have ended.
+    ///
+    /// # Panics
+    ///
+    /// Besides, before anything else, on a worker of which half the stack is used.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();

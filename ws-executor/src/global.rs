@@ -53,7 +53,7 @@ fn start() -> Executor {
 ///
 /// # Panics
 ///
-/// If the process-wide executor cannot be started, or if the future panics.
+/// If the process-wide executor cannot be started, and as [`Executor::block_on`].
 pub fn block_on<F: Future>(future: F) -> F::Output {
     handle().block_on(future)
 }

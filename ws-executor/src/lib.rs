@@ -49,6 +49,8 @@
 
 #[cfg_attr(any(ws_loom, ws_shuttle), path = "clock_model.rs")]
 mod clock;
+#[cfg_attr(any(ws_loom, ws_shuttle), path = "stack_model.rs")]
+mod stack;
 #[cfg_attr(any(ws_loom, ws_shuttle), path = "tuning_model.rs")]
 mod tuning;
 

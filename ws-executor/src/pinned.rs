@@ -74,8 +74,10 @@ fn enqueue(shared: &Shared, worker: usize, job: Job) {
     match shared.remotes[worker].pinned.push(job) {
         Ok(()) => match shared.sleep.take_this(worker) {
             Some(sleeper) => shared.unpark(sleeper),
-            // It may wait in a nested `block_on`, for this very task to be dropped.
-            None if shared.is_closed() => shared.remotes[worker].unparker.unpark(),
+            // It may wait in a nested `block_on`, for this very task to be run or dropped.
+            None if shared.is_closed() || shared.someone_waits_aside() => {
+                shared.remotes[worker].unparker.unpark();
+            }
             None => {}
         },
         // The worker has ended, and has dropped all futures that were built on it.

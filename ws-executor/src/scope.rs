@@ -26,7 +26,7 @@ use std::task::{Context, Poll, Waker};
 use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::block_on::block_on;
+use crate::block_on::{Room, block_on_in};
 use crate::fork::job::BoxJob;
 use crate::fork::latch::CountLatch;
 use crate::handle::Handle;
@@ -80,6 +80,8 @@ pub(crate) fn scope<'env, R>(
     handle: &Handle,
     code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 ) -> R {
+    // A panic of the wait itself would be one that ends the call too early.
+    let room = Room::find();
     let scope = Scope {
         handle: handle.clone(),
         state: Arc::new(State {
@@ -91,7 +93,7 @@ pub(crate) fn scope<'env, R>(
     };
     let result = contain(|| code(&scope));
     scope.help();
-    block_on(Some(handle.shared()), scope.state.all_gone());
+    block_on_in(room, Some(handle.shared()), scope.state.all_gone());
     let panic = scope.state.panic.lock().expect("never poisoned").take();
     match (result, panic) {
         (Ok(value), None) => value,

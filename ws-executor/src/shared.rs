@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ws_core::Unpark;
 use ws_core::chase_lev::{self, Uneven};
-use ws_core::sync::CachePadded;
 use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use ws_core::sync::{CachePadded, asymmetric};
 use ws_core::{ring, slot};
 
 use crate::clock::Instant;
@@ -50,6 +50,8 @@ pub(crate) struct Shared {
     draining: AtomicBool,
     /// How many workers wait inside a poll, in a nested `block_on`.
     waiting_inside: AtomicUsize,
+    /// How many of them run no tasks meanwhile; see [`wait_aside`](Self::wait_aside).
+    waiting_aside: AtomicUsize,
     /// How many workers have not ended.
     running: AtomicUsize,
 }
@@ -63,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) sentinel: bool,
     pub(crate) budget: u32,
     pub(crate) seed: u64,
+    /// In bytes, of each worker's thread.
+    pub(crate) stack_size: usize,
 }
 
 /// A worker, as others see it.
@@ -103,6 +107,7 @@ impl Shared {
             closed: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             waiting_inside: AtomicUsize::new(0),
+            waiting_aside: AtomicUsize::new(0),
             running: AtomicUsize::new(workers),
         });
         // The reference that all tasks have together; see `release`.
@@ -278,17 +283,29 @@ impl Shared {
     }
 
     /// Notes that a worker waits inside a poll, until the guard is dropped.
-    pub(crate) fn wait_inside(&self) -> impl Drop + '_ {
-        struct Waiting<'a>(&'a AtomicUsize);
-
-        impl Drop for Waiting<'_> {
-            fn drop(&mut self) {
-                self.0.fetch_sub(1, Ordering::Release);
-            }
-        }
-
+    pub(crate) fn wait_inside(&self) -> Waiting<'_> {
         self.waiting_inside.fetch_add(1, Ordering::Release);
         Waiting(&self.waiting_inside)
+    }
+
+    /// Notes that a worker that waits inside a poll runs no tasks meanwhile, until the
+    /// guard is dropped. One has to go on: none if this is the last that could.
+    pub(crate) fn wait_aside(&self) -> Option<Waiting<'_>> {
+        let running = self.running.load(Ordering::Relaxed);
+        let one_more = |aside| (aside + 1 < running).then_some(aside + 1);
+        // Nothing but the count is read by others, and each sees the last one.
+        let order = Ordering::Relaxed;
+        let noted = self.waiting_aside.fetch_update(order, order, one_more);
+        // ORDERING(sleep.fence): between the count and the worker's look at its pinned
+        // tasks; the light one is in `take_this`.
+        asymmetric::heavy();
+        noted.ok().map(|_| Waiting(&self.waiting_aside))
+    }
+
+    /// Whether a worker may wait without running tasks. To be asked after a push to its
+    /// pinned tasks and a fence: either this sees the worker, or the worker the task.
+    pub(crate) fn someone_waits_aside(&self) -> bool {
+        self.waiting_aside.load(Ordering::Relaxed) > 0
     }
 
     /// A worker has ended, with empty queues.
@@ -299,6 +316,15 @@ impl Shared {
             // SAFETY: no worker is left, and no task.
             unsafe { Self::release(NonNull::from(self)) };
         }
+    }
+}
+
+/// Counts a worker that waits, until it is dropped.
+pub(crate) struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
 pub(crate) const PERIOD: Duration = Duration::from_micros(350);
 
 /// How many calls of `block_on` on one worker run other tasks while they wait, one
-/// inside the other; further ones only wait. Each takes some stack.
+/// inside the other, where it is not known how much of the stack is used.
 pub(crate) const MAX_NESTING: u32 = 32;
 
 /// How often a `block_on` outside of workers looks whether it was woken, before it

@@ -15,8 +15,9 @@ use tests::watchdog;
 use ws_core::Driver;
 use ws_executor::{Executor, Handle, coop, yield_now};
 
-/// How many calls on one thread run other tasks, by the documentation.
-const DEPTH: u32 = 32;
+/// How many calls on one thread run other tasks, at least: the documentation says some
+/// hundred, and this build is not optimised.
+const DEPTH: u32 = 100;
 
 /// Outside of workers: the wake of the outer future comes while the inner one waits,
 /// and must be there after it.
@@ -155,22 +156,15 @@ fn all_workers_at_once() {
     });
 }
 
-/// Each task blocks on the next one, which runs on top of it; the last is `top`.
-fn tower_below(
-    depth: u32,
-    top: Pin<Box<dyn Future<Output = u32> + Send>>,
-) -> Pin<Box<dyn Future<Output = u32> + Send>> {
+/// Each task blocks on the next one, which runs on top of it.
+fn tower(depth: u32) -> Pin<Box<dyn Future<Output = u32> + Send>> {
     Box::pin(async move {
         if depth == 0 {
-            return top.await;
+            return 0;
         }
         let handle = Handle::current();
-        1 + handle.block_on(handle.spawn(tower_below(depth - 1, top)))
+        1 + handle.block_on(handle.spawn(tower(depth - 1)))
     })
-}
-
-fn tower(depth: u32) -> Pin<Box<dyn Future<Output = u32> + Send>> {
-    tower_below(depth, Box::pin(async { 0 }))
 }
 
 #[test]
@@ -181,52 +175,6 @@ fn as_deep_as_is_promised() {
             assert_eq!(executor.block_on(executor.spawn(tower(DEPTH))), DEPTH);
             // Nothing of it is left.
             assert_eq!(executor.block_on(executor.spawn(tower(DEPTH))), DEPTH);
-            assert_alive(&executor);
-        }
-    });
-}
-
-/// Deeper calls only wait, and so does a worker; as long as there is another, the
-/// tasks go on.
-#[test]
-fn deeper_than_promised_with_other_workers() {
-    watchdog::guard("deeper", || {
-        let executor = executor(4);
-        assert_eq!(
-            executor.block_on(executor.spawn(tower(3 * DEPTH))),
-            3 * DEPTH
-        );
-        assert_alive(&executor);
-    });
-}
-
-/// On top of as many as are promised, a call still waits for foreign threads; what is
-/// queued there is left to the other workers.
-#[test]
-fn deeper_than_promised_it_only_waits() {
-    watchdog::guard("only waits", || {
-        for workers in [1, 2] {
-            let executor = executor(workers);
-            let (sender, receiver) = oneshot::channel();
-            let (reports, reported) = mpsc::channel();
-            let top = async move {
-                let handle = Handle::current();
-                if handle.workers() > 1 {
-                    for number in 0..10 {
-                        let reports = reports.clone();
-                        handle
-                            .spawn(async move { reports.send(number).unwrap() })
-                            .detach();
-                    }
-                }
-                drop(reports);
-                handle.block_on(receiver).unwrap()
-            };
-            let task = executor.spawn(tower_below(DEPTH, Box::pin(top)));
-            // Ends when all have run, or when there are none.
-            assert_eq!(reported.iter().count(), if workers > 1 { 10 } else { 0 });
-            sender.send(100).unwrap();
-            assert_eq!(executor.block_on(task), 100 + DEPTH);
             assert_alive(&executor);
         }
     });

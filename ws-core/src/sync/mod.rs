@@ -34,7 +34,17 @@ mod imp;
 pub mod asymmetric;
 mod barrier;
 mod cache_padded;
+#[cfg_attr(
+    all(target_arch = "x86_64", not(miri)),
+    path = "stack_pointer_x86_64.rs"
+)]
+#[cfg_attr(
+    all(target_arch = "aarch64", not(miri)),
+    path = "stack_pointer_aarch64.rs"
+)]
+mod stack_pointer;
 
 pub use barrier::{fence_after_swap, store_and_fence};
 pub use cache_padded::CachePadded;
 pub use imp::*;
+pub use stack_pointer::stack_pointer;

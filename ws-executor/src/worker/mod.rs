@@ -35,6 +35,7 @@ mod share;
 mod watch;
 
 use std::cell::{Cell, RefCell};
+use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ use self::watch::{Finding, Watch};
 use crate::fork::job::Fork;
 use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
+use crate::stack::Stack;
 use crate::task::job::{Job, drop_refused};
 use crate::tuning::{INJECTOR_BATCH, search_rounds};
 
@@ -89,6 +91,7 @@ pub(crate) struct Worker {
     forking: Cell<bool>,
     /// How many `block_on` calls run this worker, one inside the other.
     nesting: Cell<u32>,
+    stack: Stack,
 }
 
 /// The queues of a worker that has no thread yet.
@@ -162,6 +165,7 @@ enum Work {
 }
 
 impl Worker {
+    /// To be called at the beginning of the worker's thread.
     pub(crate) fn new(shared: Arc<Shared>, index: usize, queues: Queues) -> Self {
         let Queues {
             ring,
@@ -170,7 +174,7 @@ impl Worker {
             parker,
         } = queues;
         let rand = FastRand::for_worker(shared.settings.seed, index);
-        let workers = shared.workers();
+        let (workers, stack_size) = (shared.workers(), shared.settings.stack_size);
         Self {
             shared,
             index,
@@ -193,6 +197,7 @@ impl Worker {
             pinned_futures: Rc::default(),
             forking: Cell::new(false),
             nesting: Cell::new(0),
+            stack: Stack::begins_here(stack_size),
         }
     }
 
@@ -355,12 +360,24 @@ impl Worker {
         }
     }
 
-    /// Makes all that is queued here available to others, before this thread blocks.
+    /// Gives all that is queued here to the others, before this thread blocks: into the
+    /// injector, because busy workers look there, but not into the rings of others.
     pub(crate) fn hand_over(&self) {
-        if let Some(job) = self.slot.take() {
-            self.push(job);
+        let queued = iter::from_fn(|| self.ring.pop()).chain(self.slot.take());
+        let jobs: Vec<Job> = queued.collect();
+        if !jobs.is_empty() {
+            self.shared.inject_batch(jobs);
         }
-        self.shared.notify_many(self.ring.len());
+    }
+
+    /// Whether a task that only this worker can run is due.
+    pub(crate) fn has_pinned_job(&self) -> bool {
+        !self.remote().pinned.is_empty()
+    }
+
+    /// Whether there is room on the stack for tasks on top of a `block_on` that waits.
+    pub(crate) fn has_room_on_top(&self) -> bool {
+        self.stack.has_room(self.nesting.get())
     }
 
     /// Ends the worker, when the executor is closed: drops everything that is queued.
