@@ -4,7 +4,7 @@
 //! The child is the test binary itself, told to run the same test again.
 
 use std::env;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use crate::watchdog;
 
@@ -19,6 +19,8 @@ const BEGINS: &str = "child: the scene begins";
 pub struct Ending {
     /// Its exit code; none if a signal ended it.
     pub code: Option<i32>,
+    /// Whether a signal ended it that is not that of an abort, where there are signals.
+    pub crashed: bool,
     /// What it printed on the standard error, including the panics of the scene.
     pub stderr: String,
 }
@@ -47,6 +49,21 @@ pub fn run_leaking(test: &str, scene: impl FnOnce()) -> Option<Ending> {
     })
 }
 
+/// As [`run`], with an environment variable set for the child.
+///
+/// # Panics
+///
+/// As [`run`].
+pub fn run_with(
+    test: &str,
+    (variable, value): (&str, &str),
+    scene: impl FnOnce(),
+) -> Option<Ending> {
+    stage(test, scene, |child| {
+        child.env(variable, value);
+    })
+}
+
 fn stage(test: &str, scene: impl FnOnce(), prepare: impl FnOnce(&mut Command)) -> Option<Ending> {
     if env::var(SCENE).as_deref() == Ok(test) {
         eprintln!("{BEGINS}");
@@ -64,6 +81,7 @@ fn stage(test: &str, scene: impl FnOnce(), prepare: impl FnOnce(&mut Command)) -
     let output = child.output().expect("a child of this program starts");
     let ending = Ending {
         code: output.status.code(),
+        crashed: crashed(output.status),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     };
     assert!(
@@ -72,6 +90,18 @@ fn stage(test: &str, scene: impl FnOnce(), prepare: impl FnOnce(&mut Command)) -
     );
     assert!(!ending.stderr.contains("watchdog: `"), "{}", ending.stderr);
     Some(ending)
+}
+
+#[cfg(unix)]
+fn crashed(status: ExitStatus) -> bool {
+    /// As on every such system.
+    const SIGABRT: i32 = 6;
+    std::os::unix::process::ExitStatusExt::signal(&status).is_some_and(|signal| signal != SIGABRT)
+}
+
+#[cfg(not(unix))]
+fn crashed(_: ExitStatus) -> bool {
+    false
 }
 
 impl Ending {
@@ -100,6 +130,7 @@ impl Ending {
     /// If it ended otherwise.
     pub fn assert_aborted(&self, words: &str) {
         assert_eq!(self.code, None, "the child says:\n{}", self.stderr);
+        assert!(!self.crashed, "the child crashed: {}", self.stderr);
         assert!(
             self.stderr.contains(words),
             "the child does not say `{words}`, but:\n{}",
