@@ -44,8 +44,11 @@
 //! - It has no I/O and no timers. Reactors with their own thread work as they are, and
 //!   [`Builder::driver`] and [`Builder::host`] put one under the workers.
 //! - It does not preempt: a poll that does not return keeps its worker.
-//! - Wakers and handles must not be used in signal handlers, nor in the child of a
-//!   `fork` without `exec`, where the workers do not exist (debug builds panic there).
+//! - Wakers and handles must not be used in signal handlers: they allocate and take
+//!   locks. Let the handler write to a pipe, an eventfd or a socket, and a thread, or a
+//!   task of a reactor, that reads it do the waking.
+//! - Nor must they be used in the child of a `fork` without `exec`, where the workers do
+//!   not exist (debug builds panic there).
 
 #[cfg_attr(any(ws_loom, ws_shuttle), path = "clock_model.rs")]
 mod clock;
