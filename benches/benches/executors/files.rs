@@ -13,6 +13,7 @@ use crate::goals::Goal;
 use crate::low_load::LowLoad;
 use crate::memory::{Memory, PerTask};
 use crate::outcome::{Means, Measured, Outcome};
+use crate::ping::Ping;
 
 /// Writes `target/bench/executors.json` and `target/bench/executors.svg`.
 pub(crate) fn save(findings: &Findings, goals: &[Goal]) -> io::Result<[PathBuf; 2]> {
@@ -40,6 +41,7 @@ fn to_json(findings: &Findings, goals: &[Goal]) -> Value {
         ("means", list(&means, mean)),
         ("memory", list(&findings.memory, memory)),
         ("low_load", list(&findings.low_load, low_load)),
+        ("pings", list(&findings.pings, ping)),
         ("goals", list(goals, Goal::to_json)),
     ])
 }
@@ -110,6 +112,16 @@ fn low_load(load: &LowLoad) -> Value {
         ("voluntary", load.voluntary.into()),
         ("involuntary", load.involuntary.into()),
         ("cpu_us", load.cpu_us.into()),
+    ])
+}
+
+fn ping(ping: &Ping) -> Value {
+    Value::object([
+        ("handoff", format!("{:?}", ping.handoff).as_str().into()),
+        ("pings", (ping.pings as f64).into()),
+        ("p50_us", ping.p50.into()),
+        ("p99_us", ping.p99.into()),
+        ("max_us", ping.max.into()),
     ])
 }
 

@@ -14,8 +14,8 @@
 //! is one generic function over it (`case.rs`, `cases/`). For each case, all
 //! executors are started side by side; idle ones sleep. They alternate inside
 //! every round (`run.rs`), and each sample is wall time and the CPU time of all
-//! threads (`meter.rs`). Two sections measure what is no time: `memory.rs` and
-//! `low_load.rs`. `goals.rs` says which goals were reached.
+//! threads (`meter.rs`). Three sections measure what is no such time: `memory.rs`,
+//! `low_load.rs` and `ping.rs`. `goals.rs` says which goals were reached.
 
 mod case;
 mod cases;
@@ -27,6 +27,7 @@ mod low_load;
 mod memory;
 mod meter;
 mod outcome;
+mod ping;
 mod report;
 mod run;
 
@@ -44,6 +45,7 @@ use self::contender::Kind;
 use self::low_load::LowLoad;
 use self::memory::Memory;
 use self::outcome::Outcome;
+use self::ping::Ping;
 use self::run::Limits;
 
 #[global_allocator]
@@ -58,6 +60,7 @@ pub(crate) struct Findings {
     outcomes: Vec<Outcome>,
     memory: Vec<Memory>,
     low_load: Vec<LowLoad>,
+    pings: Vec<Ping>,
 }
 
 /// What the command line asks for, beside cases and effort.
@@ -154,11 +157,12 @@ fn run(options: &Options, plan: &Plan) -> io::Result<()> {
 fn measure(options: &Options, plan: &Plan) -> Findings {
     const MEMORY: &str = "bytes per task";
     const LOW_LOAD: &str = "low load";
+    const PING: &str = "ping beside a long poll";
     let entries: Vec<_> = cases::all()
         .into_iter()
         .filter(|entry| options.selects(&entry.name))
         .collect();
-    let sections = [MEMORY, LOW_LOAD].map(|name| options.selects(name));
+    let sections = [MEMORY, LOW_LOAD, PING].map(|name| options.selects(name));
     let extra = sections.iter().filter(|&&selected| selected).count();
     // Beside others, the cases with a floor also run on one worker, where nobody
     // steals: what one spawn costs is seen best there.
@@ -177,6 +181,7 @@ fn measure(options: &Options, plan: &Plan) -> Findings {
         outcomes: Vec::new(),
         memory: Vec::new(),
         low_load: Vec::new(),
+        pings: Vec::new(),
     };
     eprintln!(
         "{} cores; load average {} (others that use this machine disturb the figures)",
@@ -201,6 +206,11 @@ fn measure(options: &Options, plan: &Plan) -> Findings {
     if sections[1] {
         progress.begin(LOW_LOAD);
         findings.low_load = low_load::measure(&plan.kinds, workers, plan.low_load_seconds, &watch);
+        progress.end("done");
+    }
+    if sections[2] && plan.kinds.contains(&Kind::Ws) {
+        progress.begin(PING);
+        findings.pings = ping::measure(workers, plan.low_load_seconds, &watch);
         progress.end("done");
     }
     findings

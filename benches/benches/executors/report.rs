@@ -58,6 +58,9 @@ pub(crate) fn print(findings: &Findings) {
     if !findings.low_load.is_empty() {
         println!("{}", low_load(findings));
     }
+    if !findings.pings.is_empty() {
+        println!("{}", pings(findings));
+    }
 }
 
 /// Three digits that count; a unit behind the figure would be hard to compare.
@@ -187,6 +190,26 @@ fn low_load(findings: &Findings) -> Table {
             figure(load.voluntary),
             figure(load.involuntary),
             figure(load.cpu_us),
+        ]);
+    }
+    table
+}
+
+fn pings(findings: &Findings) -> Table {
+    let mut table = Table::new(&[
+        "ping beside a 20 ms poll, µs",
+        "p50",
+        "p99",
+        "slowest",
+        "pings",
+    ]);
+    for ping in &findings.pings {
+        table.row([
+            format!("handoff {:?}", ping.handoff),
+            digits(ping.p50),
+            digits(ping.p99),
+            digits(ping.max),
+            ping.pings.to_string(),
         ]);
     }
     table
