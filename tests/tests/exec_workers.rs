@@ -17,7 +17,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use futures::future::join_all;
-use tests::exec::until;
+use tests::exec::{hold, until};
 use tests::{child, watchdog};
 use ws_executor::{Executor, Handle};
 
@@ -150,6 +150,33 @@ fn a_thousand_workers_work() {
         let executor = named::builder(1_024).build().unwrap();
         let tasks = executor.spawn_many(meet(1_024));
         assert_all_different(1_024, executor.block_on(join_all(tasks)));
+    });
+}
+
+/// All workers are blocked: what comes meanwhile waits, and can be seen to; then it runs.
+#[test]
+fn what_comes_while_all_are_blocked_runs_afterwards() {
+    watchdog::guard("all blocked", || {
+        for workers in [1, 2, 8] {
+            let executor = named::builder(workers).build().unwrap();
+            let handle = executor.handle();
+            let held = hold(&executor);
+            let polls = executor.metrics().total().polls;
+            let mut tasks = executor.spawn_many((0..500).map(|number| async move { number }));
+            tasks.extend((500..900).map(|number| executor.spawn(async move { number })));
+            let pinned = (0..100).map(|number| {
+                handle.spawn_pinned(number % workers, move || async move { 900 + number })
+            });
+            tasks.extend(pinned);
+            let metrics = executor.metrics();
+            assert_eq!(metrics.injector_depth(), 900);
+            assert_eq!(metrics.total().pinned_depth, 100);
+            assert_eq!(metrics.parked_workers(), 0);
+            assert_eq!(metrics.total().polls, polls);
+            drop(held);
+            let numbers = executor.block_on(join_all(tasks));
+            assert!(numbers.into_iter().eq(0..1_000));
+        }
     });
 }
 
