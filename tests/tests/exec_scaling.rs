@@ -23,6 +23,9 @@ const BOUND: f64 = 9.0;
 /// The best of this many counts: caches and page faults make some slower.
 const ROUNDS: usize = 5;
 
+/// Something done with so many tasks.
+type Way = fn(&Executor, usize);
+
 fn cpu_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -71,7 +74,7 @@ fn shut_down(_: &Executor, tasks: usize) {
 fn nothing_is_quadratic() {
     watchdog::guard("scaling", || {
         let executor = executor(2);
-        let ways: [(&str, fn(&Executor, usize)); 4] = [
+        let ways: [(&str, Way); 4] = [
             ("fan out", fan_out),
             ("fan in", fan_in),
             ("cancel", cancel),
