@@ -11,6 +11,7 @@ mod mutants;
 mod mutate;
 mod poison;
 mod readme;
+mod record;
 mod registry;
 mod runner;
 mod supervise;
