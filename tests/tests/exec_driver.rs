@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use tests::watchdog::guard;
 use ws_core::Driver;
+use ws_core::driver::Visitor;
 use ws_executor::{DriverHandoff, Executor, Handle, yield_now};
 
 /// The reactor: events are wakers, and a turn wakes them.
@@ -24,6 +25,7 @@ struct Reactor {
     wakes: AtomicUsize,
     local_wakes: AtomicUsize,
     polls: AtomicUsize,
+    visits: AtomicUsize,
     lives: AtomicUsize,
     ends: AtomicUsize,
 }
@@ -85,6 +87,11 @@ impl Driver for Shared {
     fn poll_scope(&self, poll: &mut dyn FnMut()) {
         poll();
         self.0.polls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
+        self.0.visits.fetch_add(1, Ordering::Relaxed);
+        wait(future);
     }
 }
 
@@ -474,6 +481,56 @@ fn a_driver_that_panics_does_not_end_its_worker() {
             .unwrap();
         for _ in 0..20 {
             executor.block_on(executor.spawn(yield_now()));
+        }
+    });
+}
+
+/// On a worker, a `block_on` is polled as tasks are; elsewhere, the driver is asked how.
+#[test]
+fn a_block_on_runs_as_the_driver_wants_it() {
+    guard("block_on", || {
+        let (executor, reactor) = executor(1, DriverHandoff::default());
+        let task = executor.spawn(async { Handle::current().block_on(yield_now()) });
+        executor.block_on(task);
+        assert_eq!(reactor.visits.load(Ordering::Relaxed), 1);
+        executor.shutdown();
+        // The task, and twice the future inside.
+        assert_eq!(reactor.polls.load(Ordering::Relaxed), 3);
+    });
+}
+
+#[test]
+fn a_driver_may_run_a_block_on_itself_or_not_at_all() {
+    struct Odd(Shared, bool);
+
+    impl Driver for Odd {
+        fn turn(&self, timeout: Option<Duration>) {
+            self.0.turn(timeout);
+        }
+
+        fn wake(&self) {
+            self.0.wake();
+        }
+
+        fn block_on(&self, future: Visitor<'_>, _: &dyn Fn(Visitor<'_>)) {
+            if self.1 {
+                futures::executor::block_on(future);
+            }
+        }
+    }
+
+    guard("odd block_on", || {
+        for runs in [true, false] {
+            let driver = Odd(Shared(Arc::default()), runs);
+            let builder = Executor::builder().workers(1).driver(driver);
+            let executor = builder.build().unwrap();
+            for number in 0..20 {
+                let task = executor.spawn(async move {
+                    yield_now().await;
+                    number
+                });
+                assert_eq!(executor.block_on(task), number);
+            }
         }
     });
 }

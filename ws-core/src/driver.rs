@@ -11,8 +11,9 @@
 //! What the executor promises:
 //! 1. **One at a time.** At most one thread is inside [`turn`](Driver::turn), and what
 //!    one did there happens before the next one enters.
-//! 2. **Inside a life.** Every call but [`wake`](Driver::wake) comes from a worker's
-//!    thread, during its [`enter`](Driver::enter).
+//! 2. **Inside a life.** Every call but [`wake`](Driver::wake) and
+//!    [`block_on`](Driver::block_on) comes from a worker's thread, during its
+//!    [`enter`](Driver::enter).
 //!
 //! What the driver promises:
 //! 1. **A wake is not lost.** After a call of `wake`, the `turn` that is under way, or
@@ -28,7 +29,11 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use core::pin::Pin;
 use core::time::Duration;
+
+/// A future whose type is hidden, as [`Driver::block_on`] gets it.
+pub type Visitor<'a> = Pin<&'a mut dyn Future<Output = ()>>;
 
 /// A reactor that workers sleep in.
 ///
@@ -84,6 +89,13 @@ pub trait Driver: Send + Sync + 'static {
     fn poll_scope(&self, poll: &mut dyn FnMut()) {
         poll();
     }
+
+    /// Runs a future on a thread that is no worker's, inside whatever thread context the
+    /// reactor's types need. Has to poll it until it is ready: by `wait`, which is the
+    /// executor's own way, or by a `block_on` of the reactor's.
+    fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
+        wait(future);
+    }
 }
 
 macro_rules! forward {
@@ -107,6 +119,10 @@ macro_rules! forward {
 
             fn poll_scope(&self, poll: &mut dyn FnMut()) {
                 (**self).poll_scope(poll);
+            }
+
+            fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
+                (**self).block_on(future, wait);
             }
         }
     )*};

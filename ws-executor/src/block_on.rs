@@ -18,13 +18,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use ws_core::driver::Visitor;
 use ws_core::sync::atomic::{AtomicBool, Ordering};
 use ws_core::sync::{hint, thread_local};
-use ws_core::{Park, ThreadParker, Unpark};
+use ws_core::{Driver, Park, ThreadParker, Unpark};
 
 use crate::clock::Instant;
 use crate::context;
@@ -94,8 +96,37 @@ fn block_on_with<F: Future>(
 ) -> Result<F::Output, TooDeep> {
     current::with_any(|worker| match worker {
         Some(worker) => block_on_worker(room, worker, future),
-        None => Ok(with_sleeper(|sleeper| sleeper.run(shared, future))),
+        None => Ok(match shared.and_then(|shared| shared.driver.as_ref()) {
+            Some(seat) => block_on_visitor(seat.driver(), shared, future),
+            None => with_sleeper(|sleeper| sleeper.run(shared, future)),
+        }),
     })
+}
+
+/// As the driver wants it, on a thread that is no worker.
+fn block_on_visitor<F: Future>(
+    driver: &dyn Driver,
+    shared: Option<&Shared>,
+    future: F,
+) -> F::Output {
+    let mut future = pin!(future);
+    let mut output = None;
+    let mut visitor = pin!(poll_fn(|cx| {
+        if output.is_none() {
+            // The waker may be the reactor's: not one of ours.
+            match coop::unlimited(|| future.as_mut().poll(cx)) {
+                Poll::Ready(ready) => output = Some(ready),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        Poll::Ready(())
+    }));
+    let wait = |visitor: Visitor<'_>| with_sleeper(|sleeper| sleeper.run(shared, visitor));
+    stand_in::relieve();
+    driver.block_on(visitor.as_mut(), &wait);
+    // If the driver has done its duty, that is ready already.
+    wait(visitor.as_mut());
+    output.expect("a visitor is ready when it has its output")
 }
 
 fn block_on_worker<F: Future>(
@@ -113,7 +144,11 @@ fn block_on_worker<F: Future>(
     let mut future = pin!(future);
     loop {
         signal.reset();
-        if let Poll::Ready(output) = poll(future.as_mut(), &waker) {
+        let mut polled = Poll::Pending;
+        worker
+            .shared()
+            .within_driver(&mut || polled = poll(future.as_mut(), &waker));
+        if let Poll::Ready(output) = polled {
             return Ok(output);
         }
         if room.is_some() {

@@ -272,13 +272,19 @@ impl Shared {
         coop::refill(self.settings.budget);
         // The future's panics are in its outcome; this is for those of foreign
         // wakers, which must not end the thread either.
+        if self.driver.is_none() {
+            return ignore_panic(|| job.run());
+        }
+        let mut job = Some(job);
+        let mut poll = || job.take().into_iter().for_each(Job::run);
+        ignore_panic(|| self.within_driver(&mut poll));
+    }
+
+    /// Polls something as the driver wants it.
+    pub(crate) fn within_driver(&self, poll: &mut dyn FnMut()) {
         match &self.driver {
-            None => ignore_panic(|| job.run()),
-            Some(seat) => {
-                let mut job = Some(job);
-                let mut poll = || job.take().into_iter().for_each(Job::run);
-                ignore_panic(|| seat.driver().poll_scope(&mut poll));
-            }
+            None => poll(),
+            Some(seat) => seat.driver().poll_scope(poll),
         }
     }
 
