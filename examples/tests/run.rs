@@ -67,6 +67,19 @@ fn swap_counts_alike_on_both_executors() {
     assert!(text.contains(" polls"), "{text}");
 }
 
+#[test]
+fn tour_visits_every_stop() {
+    let text = run(env!("CARGO_BIN_EXE_tour"));
+    for part in [
+        "32 clients, 16000 messages there and back",
+        "there are 17984 primes below 200000",
+        "add up to 8999995500000500000",
+        "  worker     polls",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
 /// Runs a program that must succeed; returns what it prints.
 fn run(program: &str) -> String {
     let output = Command::new(program).output().unwrap();

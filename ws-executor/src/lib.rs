@@ -41,8 +41,9 @@
 //!
 //! # What it does not do
 //!
-//! - It has no I/O and no timers. Reactors with their own thread work as they are, and
-//!   [`Builder::driver`] and [`Builder::host`] put one under the workers.
+//! - It has no I/O and no timers. Reactors with their own thread work as they are;
+//!   `ws-io-adapters` puts smol's or tokio's under the workers, and [`Builder::driver`] and
+//!   [`Builder::host`] any other.
 //! - It does not preempt: a poll that does not return keeps its worker.
 //! - Wakers and handles must not be used in signal handlers: they allocate and take
 //!   locks. Let the handler write to a pipe, an eventfd or a socket, and a thread, or a

@@ -1,9 +1,48 @@
-//! Puts the executor under smol, async-std or tokio-compatible I/O.
+//! The executor under smol, async-std and tokio I/O.
 //!
-//! **Skeleton.** This crate exports nothing yet; each adapter will be one module
-//! behind one feature.
+//! Sockets and timers need a reactor: someone who asks the operating system what is
+//! ready. The cheapest someone is a worker that has nothing else to do. Each adapter
+//! here puts one runtime's reactor under the workers of a [`ws_executor::Executor`], so
+//! that its types, and the libraries written for them, run on tasks of that executor:
+//!
+//! | module, feature | reactor | for code that uses |
+//! |---|---|---|
+//! | `smol` | async-io's, one for the process | smol, async-io, async-net, zbus … |
+//! | `async_std`, feature `async-std` | the same | async-std's I/O types |
+//! | `tokio` | a tokio runtime's, one for each executor | tokio, hyper, axum, reqwest, sqlx … |
+//! | `hyper` | none | hyper's traits for executors and timers |
+//!
+//! No feature is on by default, and all may be on together. Every adapter is one call:
+//!
+//! ```
+//! # #[cfg(feature = "smol")] {
+//! use std::time::Duration;
+//! use ws_executor::Executor;
+//!
+//! let executor = ws_io_adapters::smol::executor(Executor::builder())?;
+//! executor.block_on(executor.spawn(async {
+//!     async_io::Timer::after(Duration::from_millis(1)).await;
+//! }));
+//! # }
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "async-std")]
+pub mod async_std;
+#[cfg(feature = "hyper")]
+pub mod hyper;
+#[cfg(feature = "smol")]
+pub mod smol;
+#[cfg(feature = "tokio")]
+pub mod tokio;
+
+// Used by some of the adapters only.
 use ws_core as _;
 use ws_executor as _;
+
+/// Compiles and runs the example in the crate's README.
+#[cfg(all(doctest, feature = "smol", feature = "tokio"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

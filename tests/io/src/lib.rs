@@ -1,0 +1,13 @@
+//! What the tests of I/O share.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`world`] | what an I/O test needs of an adapter, so that one suite runs on each |
+//! | [`worlds`] | the adapters |
+//! | [`limits`] | how many descriptors a process may have, and has |
+
+#![cfg(unix)]
+
+pub mod limits;
+pub mod world;
+pub mod worlds;

@@ -1,0 +1,43 @@
+//! smol's I/O: async-io's reactor under the workers.
+//!
+//! async-io's types work on any thread, because a thread of its own, named `async-io`,
+//! drives the reactor if nobody else does. That thread then has to wake a worker for
+//! every event. Here a worker that runs out of tasks waits in the reactor itself, and
+//! runs what the event wakes on the spot.
+//!
+//! # What runs where
+//!
+//! - Each worker is a future inside one [`async_io::block_on`], on its own thread. Where
+//!   it would sleep, it is pending, and `block_on` waits in the reactor, or for a
+//!   notification if another thread is in there. A call of `block_on` for each wait would
+//!   be simpler and slow: every return from it wakes the `async-io` thread, which then
+//!   takes the reactor.
+//! - A task that is woken by an event runs on the thread that saw the event. No other
+//!   thread is woken, unless there is more than one such task.
+//! - Timers are async-io's, and fire in the same place.
+
+use ws_executor::{BuildError, Builder, Executor};
+
+/// Builds an executor whose idle workers wait in async-io's reactor.
+///
+/// Everything else is as the builder says. A host or a driver that it has is replaced.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use ws_executor::Executor;
+///
+/// let executor = ws_io_adapters::smol::executor(Executor::builder().workers(2))?;
+/// let started = Instant::now();
+/// let fired = executor.block_on(executor.spawn(async {
+///     async_io::Timer::after(Duration::from_millis(5)).await
+/// }));
+/// assert!(fired - started >= Duration::from_millis(5));
+/// # Ok::<_, ws_executor::BuildError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`Builder::build`].
+pub fn executor(builder: Builder) -> Result<Executor, BuildError> {
+    builder.host(async_io::block_on).build()
+}

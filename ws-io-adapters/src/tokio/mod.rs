@@ -1,0 +1,139 @@
+//! tokio's I/O: a tokio runtime under the workers.
+//!
+//! tokio's types look for their runtime in the thread that uses them. An executor of
+//! [`executor`] has a runtime of its own, every worker lives in its context, and a worker
+//! that runs out of tasks waits in its reactor. `tokio::{net, time, fs, process, signal,
+//! sync}`, `select!`, `JoinSet`, `spawn_blocking`, and the libraries on top of them, work
+//! unchanged in tasks that our workers poll.
+//!
+//! # What runs where
+//!
+//! - The runtime is a current-thread one, without threads of its own but those of
+//!   `spawn_blocking`. It runs when a worker is idle: the worker calls `block_on` for the
+//!   time of its sleep. Busy workers look at it now and then. (The whole loop of a worker
+//!   inside one `block_on` would save a fraction of a microsecond, but `tokio::spawn`
+//!   would starve, and `block_in_place` and `Handle::block_on` panic.)
+//! - A task that is woken by an event runs on the thread that saw the event. No other
+//!   thread is woken, unless there is more than one such task.
+//! - **`tokio::spawn` puts a task on that runtime**, where whichever worker is in the
+//!   reactor runs it: one at a time, and only while that worker has nothing else to do.
+//!   That is good enough for what libraries spawn in the background. [`spawn`] puts a
+//!   task on all workers.
+//! - Every poll of a task has tokio's cooperative budget of 128 operations or so, as in a
+//!   tokio task, so that one with ready channels or sockets lets others run.
+//!
+//! In [`attach`] the runtime is the program's own, with its own threads. They run its
+//! reactor, and wake our workers.
+//!
+//! # The end
+//!
+//! A shutdown of the executor drops its tasks first, then the runtime and what was spawned
+//! on that, and does not wait for code in `spawn_blocking`. If an attached runtime ends
+//! first, I/O in our tasks gives errors, as the program's own would; timers panic, which
+//! ends the task that awaits one, and nothing else.
+
+mod budget;
+mod context;
+mod error;
+mod runtime;
+mod signal;
+
+use ::tokio::runtime::Handle as RuntimeHandle;
+use ws_executor::{BuildError, Builder, DriverHandoff, Executor, Handle, Task};
+
+pub use self::error::Error;
+
+/// Conversions between the I/O traits of tokio and of futures.
+pub use tokio_util::compat;
+
+use self::context::Attached;
+use self::runtime::Parked;
+
+/// Builds an executor with a tokio runtime of its own, in which idle workers wait.
+///
+/// Everything else is as the builder says. A driver that it has is replaced.
+///
+/// ```
+/// use std::time::Duration;
+/// use ws_executor::Executor;
+///
+/// let executor = ws_io_adapters::tokio::executor(Executor::builder().workers(2))?;
+/// let late = executor.spawn(async {
+///     let slow = tokio::time::sleep(Duration::from_secs(3600));
+///     tokio::time::timeout(Duration::from_millis(5), slow).await
+/// });
+/// assert!(executor.block_on(late).is_err());
+/// # Ok::<_, ws_io_adapters::tokio::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If the system refuses the reactor, or as [`Builder::build`].
+pub fn executor(builder: Builder) -> Result<Executor, Error> {
+    let driver = Parked::new().map_err(Error::reactor)?;
+    builder.driver(driver).build().map_err(Error::build)
+}
+
+/// Builds an executor in the context of a runtime that is there already.
+///
+/// The runtime's threads go on driving its reactor, so it has to run: as a multi-thread
+/// one, or inside its `block_on`.
+///
+/// ```
+/// use ws_executor::Executor;
+///
+/// let runtime = tokio::runtime::Builder::new_multi_thread()
+///     .worker_threads(1)
+///     .enable_all()
+///     .build()?;
+/// let handle = runtime.handle().clone();
+/// let executor = ws_io_adapters::tokio::attach(Executor::builder().workers(1), handle)?;
+/// let answer = executor.spawn(async {
+///     tokio::spawn(async { 42 }).await // on the runtime's thread
+/// });
+/// assert_eq!(executor.block_on(answer)?, 42);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`Builder::build`].
+pub fn attach(builder: Builder, runtime: RuntimeHandle) -> Result<Executor, BuildError> {
+    // Nobody needs to look after the driver: the runtime's threads do.
+    builder
+        .driver(Attached::new(runtime))
+        .driver_handoff(DriverHandoff::Off)
+        .build()
+}
+
+/// Spawns a task on the current executor: the one whose task or `block_on` calls this.
+///
+/// `tokio::spawn` in the same place would put it on the runtime, which is driven by one
+/// worker at a time.
+///
+/// ```
+/// use ws_executor::Executor;
+///
+/// let executor = ws_io_adapters::tokio::executor(Executor::builder().workers(2))?;
+/// let sum = executor.block_on(async {
+///     let parts = [ws_io_adapters::tokio::spawn(async { 1 }), ws_io_adapters::tokio::spawn(async { 2 })];
+///     let mut sum = 0;
+///     for part in parts {
+///         sum += part.await;
+///     }
+///     sum
+/// });
+/// assert_eq!(sum, 3);
+/// # Ok::<_, ws_io_adapters::tokio::Error>(())
+/// ```
+///
+/// # Panics
+///
+/// Outside of an executor, as [`Handle::current`].
+pub fn spawn<F>(future: F) -> Task<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    Handle::current().spawn(future)
+}
