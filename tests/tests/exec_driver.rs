@@ -311,6 +311,47 @@ fn a_sentinel_takes_the_driver_over() {
     });
 }
 
+/// Events one after the other, each handled by the worker that saw it: the sentinel looks
+/// on, and is not called each time.
+#[test]
+fn a_sentinel_lets_the_driver_be_left_and_entered() {
+    const EVENTS: usize = 500;
+
+    fn notifications() -> u64 {
+        let (executor, reactor) = executor(2, DriverHandoff::Sentinel);
+        let handle = executor.handle();
+        let before = handle.metrics().total().notifications;
+        let events: Vec<Event> = (0..EVENTS).map(|_| Event::default()).collect();
+        let (ran, runs) = mpsc::channel();
+        let waits = events.clone();
+        executor
+            .spawn(async move {
+                for event in waits {
+                    event.wait().await;
+                    ran.send(()).unwrap();
+                }
+            })
+            .detach();
+        for event in events {
+            tests::exec::until(|| event.is_awaited());
+            event.happen(&reactor);
+            runs.recv().unwrap();
+        }
+        handle.metrics().total().notifications - before
+    }
+
+    guard("sentinel looks on", || {
+        // A machine that stands still for a while makes the sentinel give up, and then it
+        // is called again. That cannot always be so.
+        let few = |_| notifications() < EVENTS as u64 / 10;
+        let often_few = |_| (0..20).all(few);
+        assert!(
+            (0..5).any(often_few),
+            "the sentinel is called at every event"
+        );
+    });
+}
+
 #[test]
 fn an_eager_worker_takes_the_driver_over() {
     guard("eager", || {

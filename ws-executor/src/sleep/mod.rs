@@ -236,6 +236,12 @@ impl Sleep {
         Some(Searching(()))
     }
 
+    /// Whether anyone else searches than the caller, who does if there is a `searching`.
+    /// That one is responsible then, for tasks and for the duty, until it stops.
+    pub(crate) fn others_search(&self, searching: &Option<Searching>) -> bool {
+        self.searching.load(Ordering::Relaxed) > usize::from(searching.is_some())
+    }
+
     /// Steps S1 and S2: stops searching, with a task in hand. Returns whether the
     /// caller has to look for more work, and for someone to do it (S3).
     #[must_use = "the last searcher is responsible for what is left"]

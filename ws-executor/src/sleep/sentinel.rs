@@ -42,7 +42,9 @@
 //! - It saw *wanted*: whoever stored that has notified a worker since, or there was
 //!   none parked. The notified worker becomes the sentinel when it parks, or hands
 //!   the notification on when it finds work instead
-//!   ([`Sentinel::is_wanted`] is part of step S3).
+//!   ([`Sentinel::is_wanted`] is part of step S3). A worker that parks in a driver
+//!   leaves it to one that is counted as searching at that moment, which has both still
+//!   before it.
 //! - It saw *nobody* and an empty table: a worker that parks later sees the task.
 //! - It saw *nobody* and someone in the table: it stores *wanted* and notifies one.
 
@@ -120,6 +122,14 @@ impl Sleep {
         duty.fetch_update(Ordering::Relaxed, Ordering::Relaxed, wanted)
             .is_ok()
             .then_some(Duty(()))
+    }
+
+    /// Takes the duty if it is wanted; before W1 as well.
+    pub(crate) fn take_wanted_duty(&self) -> Option<Duty> {
+        if !self.sentinel.is_wanted() {
+            return None;
+        }
+        self.take_duty(false)
     }
 
     /// The sentinel is notified: someone else should watch, if someone can.

@@ -16,6 +16,7 @@ use std::time::Duration;
 use ws_core::sync::{Mutex, MutexGuard};
 use ws_core::{Park, Unpark};
 
+use super::park::Place;
 use super::{Forever, Worker, current};
 use crate::sleep::{Parking, Searching};
 use crate::task::contain::ignore_panic;
@@ -97,7 +98,7 @@ impl Worker {
             }
             match self.next_work(&mut searching, &Forever) {
                 Some(work) => self.run_work(work),
-                None => match self.start_parking(searching, &Forever) {
+                None => match self.start_parking(searching, Place::Parker, &Forever) {
                     Ok(parking) => {
                         *state = State::Parked(parking);
                         self.fall_asleep();

@@ -81,6 +81,8 @@ pub(crate) struct Worker {
     rounds: Cell<u32>,
     /// What this worker saw as the sentinel, if it has not acted on it yet.
     finding: Cell<Finding>,
+    /// Whether it saw, as the sentinel, that the driver was left alone.
+    relieves: Cell<bool>,
     /// How many polls there had been when the worker last woke up.
     polls_at_wake: Cell<Option<u64>>,
     /// Whether this thread is inside the driver.
@@ -192,6 +194,7 @@ impl Worker {
             streak: Cell::new(0),
             rounds: Cell::new(search_rounds(workers).0),
             finding: Cell::new(Finding::Quiet),
+            relieves: Cell::new(false),
             polls_at_wake: Cell::new(None),
             turning: Cell::new(false),
             pinned_futures: Rc::default(),

@@ -10,6 +10,19 @@ use crate::sleep::sentinel::Duty;
 use crate::sleep::{Parking, Searching};
 use crate::tuning::{PERIOD, SPIN_WORTH};
 
+/// Where a worker sleeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In its parker: there is no driver, or another worker is in it.
+    Parker,
+    /// In the driver.
+    Driver,
+    /// In its parker, although the driver is free: as the sentinel that someone called
+    /// who left the driver to run a task, and is most likely back in a moment. If it took
+    /// the driver instead, every event would wake two workers in turn.
+    Post,
+}
+
 impl Worker {
     /// Sleeps until there is something to do. Returns whether it counts as searching.
     pub(super) fn park(
@@ -17,17 +30,21 @@ impl Worker {
         searching: Option<Searching>,
         until: &impl Until,
     ) -> Option<Searching> {
-        let in_driver = self.enter_driver();
-        let searching = match self.start_parking(searching, until) {
+        let (place, duty) = self.take_place(&searching);
+        let searching = match self.start_parking(searching, place, until) {
             Ok(parking) => {
                 self.fall_asleep();
-                let searching = self.sleep(parking, in_driver, until);
+                let duty = duty.or_else(|| self.take_duty(place));
+                let searching = self.sleep(parking, place, duty, until);
                 self.wake_up();
                 searching
             }
-            Err(searching) => searching,
+            Err(searching) => {
+                self.end_duty(duty);
+                searching
+            }
         };
-        self.leave_driver(in_driver);
+        self.leave_place(place);
         Some(searching)
     }
 
@@ -66,10 +83,12 @@ impl Worker {
     pub(super) fn start_parking(
         &self,
         searching: Option<Searching>,
+        place: Place,
         until: &impl Until,
     ) -> Result<Parking, Searching> {
         let parking = self.shared.sleep.start_parking(self.index, searching);
-        if self.has_reason_to_stay(until) || self.driver_is_free() {
+        let missed_driver = place == Place::Parker && self.driver_is_free();
+        if self.has_reason_to_stay(until) || missed_driver {
             // If it fails, a notification is on its way, and ends the sleep at once.
             return match self.shared.sleep.cancel_parking(parking) {
                 Ok(searching) => Err(searching),
@@ -81,9 +100,14 @@ impl Worker {
     }
 
     /// Step W5: sleeps until notified, or until there is another reason not to.
-    fn sleep(&self, mut parking: Parking, in_driver: bool, until: &impl Until) -> Searching {
+    fn sleep(
+        &self,
+        mut parking: Parking,
+        place: Place,
+        mut duty: Option<Duty>,
+        until: &impl Until,
+    ) -> Searching {
         let sleep = &self.shared.sleep;
-        let mut duty = self.take_duty();
         let mut finding = Finding::Busy;
         loop {
             let mut ended = sleep.wake_up(parking);
@@ -99,19 +123,19 @@ impl Worker {
             };
             self.close_if_drained();
             if finding == Finding::Quiet {
-                duty = self.renew(duty);
+                duty = self.renew(duty, place);
             }
-            finding = self.block(&duty, in_driver);
+            finding = self.block(&duty, place);
         }
     }
 
     /// Blocks once, in the driver or in the parker; the sentinel for a period only.
-    fn block(&self, duty: &Option<Duty>, in_driver: bool) -> Finding {
+    fn block(&self, duty: &Option<Duty>, place: Place) -> Finding {
         let timeout = duty.as_ref().map(|_| PERIOD);
-        match (in_driver, timeout) {
-            (true, timeout) => self.turn(timeout),
-            (false, None) => self.parker.park(),
-            (false, Some(period)) => self.parker.park_timeout(period),
+        match (place, timeout) {
+            (Place::Driver, timeout) => self.turn(timeout),
+            (Place::Parker | Place::Post, None) => self.parker.park(),
+            (Place::Parker | Place::Post, Some(period)) => self.parker.park_timeout(period),
         }
         if duty.is_none() {
             return Finding::Busy;
@@ -131,17 +155,21 @@ impl Worker {
     /// Whether what the sentinel sees is to be acted on; the search begins with it.
     fn should_act_on(&self, finding: Finding) -> bool {
         self.finding.set(finding);
+        self.relieves.set(finding == Finding::DriverLeft);
         !matches!(finding, Finding::Busy | Finding::Quiet)
     }
 
     /// Gives the duty up, if there is nothing to watch after all.
-    fn renew(&self, duty: Option<Duty>) -> Option<Duty> {
+    fn renew(&self, duty: Option<Duty>, place: Place) -> Option<Duty> {
         self.shared.sleep.give_up(duty?);
-        self.take_duty()
+        self.take_duty(place)
     }
 
-    fn take_duty(&self) -> Option<Duty> {
-        if !self.shared.settings.sentinel {
+    /// Becomes the sentinel, if there should be one. Who sleeps in the driver leaves that
+    /// to a worker that is still searching, and is going to sleep in its parker.
+    fn take_duty(&self, place: Place) -> Option<Duty> {
+        let other_comes = place == Place::Driver && self.shared.sleep.others_search(&None);
+        if !self.shared.settings.sentinel || other_comes {
             return None;
         }
         self.shared
@@ -161,17 +189,29 @@ impl Worker {
         }
     }
 
-    /// Takes the driver to sleep in, if there is one and it is free. Before W1, so
-    /// that whoever finds this worker in the wake table knows where it sleeps.
-    fn enter_driver(&self) -> bool {
-        let entered = self.shared.driver.as_ref().is_some_and(DriverSeat::take);
-        if entered {
-            self.shared.sleep.enter_driver(self.index);
+    /// Where to sleep: in the driver, if there is one and it is free, and this worker is
+    /// not wanted elsewhere. Before W1, so that whoever finds this worker in the wake table
+    /// knows where it sleeps.
+    fn take_place(&self, searching: &Option<Searching>) -> (Place, Option<Duty>) {
+        let Some(seat) = &self.shared.driver else {
+            return (Place::Parker, None);
+        };
+        let sleep = &self.shared.sleep;
+        let relieves = self.relieves.take();
+        if !relieves && seat.wants_watching() && !sleep.others_search(searching) {
+            if let Some(duty) = sleep.take_wanted_duty() {
+                return (Place::Post, Some(duty));
+            }
         }
-        entered
+        if !seat.take() {
+            return (Place::Parker, None);
+        }
+        sleep.enter_driver(self.index);
+        (Place::Driver, None)
     }
 
-    fn leave_driver(&self, in_driver: bool) {
+    fn leave_place(&self, place: Place) {
+        let in_driver = place == Place::Driver;
         let Some(seat) = self.shared.driver.as_ref().filter(|_| in_driver) else {
             return;
         };
