@@ -6,6 +6,8 @@
 //! cargo bench -p benches --bench deques -- thief      # the cases with this word
 //! cargo bench -p benches --bench executors            # about eight minutes
 //! cargo bench -p benches --bench executors -- --quick # about a minute, coarse
+//! cargo bench -p benches --bench io                   # about three minutes
+//! cargo bench -p benches --bench io -- --quick        # half a minute, coarse
 //! ```
 //!
 //! A benchmark here is a program (`harness = false`) under `benches/`. It puts
