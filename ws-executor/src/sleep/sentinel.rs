@@ -43,14 +43,14 @@
 //!   none parked. The notified worker becomes the sentinel when it parks, or hands
 //!   the notification on when it finds work instead
 //!   ([`Sentinel::is_wanted`] is part of step S3). A worker that parks in a driver
-//!   leaves it to one that is counted as searching at that moment, which has both still
-//!   before it.
+//!   leaves it, wanted, to one that is counted as searching at that moment, which has both
+//!   still before it.
 //! - It saw *nobody* and an empty table: a worker that parks later sees the task.
 //! - It saw *nobody* and someone in the table: it stores *wanted* and notifies one.
 
 use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric;
-use ws_core::sync::atomic::{AtomicU8, Ordering};
+use ws_core::sync::atomic::{AtomicU8, Ordering, fence};
 
 use super::{Sleep, Sleeper};
 
@@ -122,6 +122,24 @@ impl Sleep {
         duty.fetch_update(Ordering::Relaxed, Ordering::Relaxed, wanted)
             .is_ok()
             .then_some(Duty(()))
+    }
+
+    /// For a worker that parks, after W3, and has a better place to sleep in: leaves the
+    /// duty to one that searches, if there is one. That one takes it when it parks, or has
+    /// someone notified when it finds work (S3), for which the duty has to be *wanted*.
+    pub(crate) fn leave_duty_to_searcher(&self, something_to_watch: bool) -> bool {
+        if !self.others_search(&None) {
+            return false;
+        }
+        if something_to_watch {
+            let duty = &self.sentinel.duty;
+            let order = (Ordering::Relaxed, Ordering::Relaxed);
+            let _ = duty.compare_exchange(NOBODY, WANTED, order.0, order.1);
+        }
+        // ORDERING(sleep.fence): a searcher that stops sees the wish at S3, or this sees
+        // that it has stopped.
+        fence(Ordering::SeqCst);
+        self.others_search(&None)
     }
 
     /// Takes the duty if it is wanted; before W1 as well.

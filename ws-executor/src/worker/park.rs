@@ -168,13 +168,15 @@ impl Worker {
     /// Becomes the sentinel, if there should be one. Who sleeps in the driver leaves that
     /// to a worker that is still searching, and is going to sleep in its parker.
     fn take_duty(&self, place: Place) -> Option<Duty> {
-        let other_comes = place == Place::Driver && self.shared.sleep.others_search(&None);
-        if !self.shared.settings.sentinel || other_comes {
+        if !self.shared.settings.sentinel {
             return None;
         }
-        self.shared
-            .sleep
-            .take_duty(self.shared.has_something_to_watch())
+        let sleep = &self.shared.sleep;
+        let something_to_watch = self.shared.has_something_to_watch();
+        if place == Place::Driver && sleep.leave_duty_to_searcher(something_to_watch) {
+            return None;
+        }
+        sleep.take_duty(something_to_watch)
     }
 
     fn end_duty(&self, duty: Option<Duty>) {
