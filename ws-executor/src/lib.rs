@@ -80,6 +80,7 @@ pub mod coop;
 mod executor;
 mod futures_traits;
 mod global;
+pub mod graph;
 mod handle;
 mod local;
 mod metrics;
@@ -97,6 +98,7 @@ pub use metrics::{Metrics, WorkerMetrics};
 pub use scope::{Scope, ScopedTask};
 pub use task::{FallibleTask, Task};
 pub use worker::hosted::HostedWorker;
+pub use ws_macros::task_graph;
 pub use yield_now::{YieldNow, yield_now};
 
 /// The parts with a protocol, for the model checkers alone.
@@ -118,5 +120,3 @@ pub mod model {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-use ws_macros as _;

@@ -1,6 +1,54 @@
 //! The `#[task_graph]` attribute macro.
 //!
-//! **Skeleton.** This crate exports nothing yet; the macro will turn an ordinary
-//! `async fn` into a typed, parallel task graph.
+//! | file | stage |
+//! |---|---|
+//! | `parse` | the function as it is written: inputs, steps, options |
+//! | `lower` | the graph: values, users, who waits for whom |
+//! | `validate` | one function for each rule; all errors are reported together |
+//! | `expand` | the function itself, and the module beside it |
+//!
+//! The macro is documented where it is used: `ws_executor::task_graph`.
 
 #![forbid(unsafe_code)]
+
+mod duration;
+mod errors;
+mod expand;
+mod format;
+mod lower;
+mod names;
+mod options;
+mod parse;
+mod similar;
+mod traits;
+mod validate;
+
+use proc_macro2::TokenStream;
+
+use errors::Errors;
+use lower::Graph;
+
+/// Makes a task graph of an `async fn`; see `ws_executor::task_graph`.
+#[proc_macro_attribute]
+pub fn task_graph(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    task_graph2(args.into(), item.into()).into()
+}
+
+fn task_graph2(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let Some(parsed) = parse::parse(args, item.clone(), &mut errors) else {
+        return [errors.to_tokens(), item].into_iter().collect();
+    };
+    let graph = Graph::new(parsed);
+    validate::validate(&graph, &mut errors);
+    if errors.is_empty() {
+        expand::expand(&graph)
+    } else {
+        [errors.to_tokens(), expand::stub(&graph.parsed, &errors)]
+            .into_iter()
+            .collect()
+    }
+}

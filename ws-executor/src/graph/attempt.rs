@@ -1,0 +1,93 @@
+//! One node, several attempts: `retry`, `timeout` and `fallback`.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use super::{TimedOut, Timer};
+
+/// How often and how fast a node is tried again.
+#[derive(Clone, Copy, Debug)]
+pub struct Retry {
+    /// Attempts after the first one.
+    pub retries: u32,
+    /// The pause before the second attempt. It doubles before each further one.
+    pub pause: Duration,
+    /// The longest pause.
+    pub longest: Duration,
+}
+
+impl Retry {
+    /// One attempt.
+    pub const NEVER: Self = Self {
+        retries: 0,
+        pause: Duration::ZERO,
+        longest: Duration::ZERO,
+    };
+}
+
+/// Why the last attempt failed.
+#[derive(Debug)]
+pub enum Failure<E> {
+    /// It returned this.
+    Error(E),
+    /// It took too long.
+    TimedOut(TimedOut),
+}
+
+/// Tries until an attempt succeeds, an error is final, or `retry` says that it is enough.
+///
+/// `timeout` is for each attempt. One that takes too long is dropped before the next one
+/// begins, and is always worth another one.
+///
+/// # Errors
+/// The failure of the last attempt.
+pub async fn attempts<T, E, Fut>(
+    timer: &dyn Timer,
+    retry: Retry,
+    timeout: Option<Duration>,
+    again: impl Fn(&E) -> bool,
+    attempt: impl Fn() -> Fut,
+) -> Result<T, Failure<E>>
+where
+    Fut: Future<Output = Result<T, E>>,
+{
+    let mut left = retry.retries;
+    let mut pause = retry.pause.min(retry.longest);
+    loop {
+        match within(timer, timeout, attempt()).await {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) if left == 0 || !again(&error) => return Err(Failure::Error(error)),
+            Err(late) if left == 0 => return Err(Failure::TimedOut(late)),
+            Ok(Err(_)) | Err(_) => {}
+        }
+        left -= 1;
+        if pause > Duration::ZERO {
+            timer.sleep(pause).await;
+        }
+        pause = pause.saturating_mul(2).min(retry.longest);
+    }
+}
+
+/// `future`, or [`TimedOut`] once `timeout` has passed.
+async fn within<F: Future>(
+    timer: &dyn Timer,
+    timeout: Option<Duration>,
+    future: F,
+) -> Result<F::Output, TimedOut> {
+    let mut future = pin!(future);
+    let mut sleep = None;
+    poll_fn(|cx| {
+        if let Poll::Ready(output) = future.as_mut().poll(cx) {
+            return Poll::Ready(Ok(output));
+        }
+        let Some(timeout) = timeout else {
+            return Poll::Pending;
+        };
+        // Made only for a future that is not ready at once.
+        let sleep = sleep.get_or_insert_with(|| timer.sleep(timeout));
+        sleep.as_mut().poll(cx).map(|()| Err(TimedOut::new()))
+    })
+    .await
+}

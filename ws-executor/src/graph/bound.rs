@@ -1,0 +1,59 @@
+//! A graph bound to an executor: what all of its runs have in common.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{ThreadTimer, Timer};
+
+/// What `on` collects: an executor and the settings of a run.
+#[derive(Clone)]
+pub struct Bound<S> {
+    spawner: S,
+    timer: Option<Arc<dyn Timer>>,
+    deadline: Option<Duration>,
+}
+
+impl<S> Bound<S> {
+    /// A graph bound to `spawner`.
+    pub fn new(spawner: S) -> Self {
+        Self {
+            spawner,
+            timer: None,
+            deadline: None,
+        }
+    }
+
+    /// Sets the timer.
+    #[must_use]
+    pub fn with_timer(mut self, timer: Arc<dyn Timer>) -> Self {
+        self.timer = Some(timer);
+        self
+    }
+
+    /// Sets the deadline.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    pub(super) fn timer(&self) -> &dyn Timer {
+        self.timer.as_deref().unwrap_or(&ThreadTimer)
+    }
+
+    pub(super) fn spawner(&self) -> &S {
+        &self.spawner
+    }
+}
+
+impl<S> std::fmt::Debug for Bound<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bound")
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}

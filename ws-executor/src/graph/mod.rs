@@ -1,0 +1,122 @@
+//! Task graphs: an ordinary `async fn` whose independent statements run at the same time.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use ws_executor::{Executor, task_graph};
+//!
+//! #[task_graph]
+//! async fn report(text: Arc<str>) -> Result<String, std::num::ParseIntError> {
+//!     let numbers = parse(&text).await?;
+//!     let sum: i64 = add(&numbers).await; // these two
+//!     let largest = maximum(&numbers).await; // run at the same time
+//!     Ok(format!("{} numbers, sum {sum}, largest {largest}", numbers.len()))
+//! }
+//!
+//! # async fn parse(text: &str) -> Result<Vec<i64>, std::num::ParseIntError> {
+//! #     text.split(' ').map(str::parse).collect()
+//! # }
+//! # async fn add(numbers: &[i64]) -> i64 { numbers.iter().sum() }
+//! # async fn maximum(numbers: &[i64]) -> i64 { *numbers.iter().max().unwrap() }
+//! let executor = Executor::new();
+//! executor.block_on(async {
+//!     // On the calling task, under any runtime:
+//!     let plain = report("3 1 2".into()).await;
+//!     assert_eq!(plain.as_deref(), Ok("3 numbers, sum 6, largest 3"));
+//!     // In parallel, on any `ws_core::Spawn`:
+//!     let parallel = report::on(&executor.handle()).run("3 1 2".into()).await;
+//!     assert_eq!(parallel, plain);
+//!     // Only as far as one node, whose type is written:
+//!     let sum = report::on(&executor.handle()).until_sum("3 1 2".into()).await;
+//!     assert_eq!(sum, Ok(6));
+//! });
+//! ```
+//!
+//! # The language
+//!
+//! 1. A `let` at the top of the body is a **node**. Any expression may be one: a call, a
+//!    block, a `match`, a macro. Using its name in another one is an **edge**. Nodes whose
+//!    inputs are ready run at the same time.
+//! 2. Any other statement is a **fence**: it waits for all above it and precedes all below
+//!    it. So does the result. Only fences `return`.
+//! 3. A value moves into its only user, or into the one that is ordered after all others.
+//!    The other users share it: its name stands for the value behind a reference, so
+//!    `&order`, `order.id` and `order.total()` mean what they always do, and moving out of
+//!    it is rustc's error. A name is bound once; a node is not `mut`.
+//! 4. `?` ends the run with that error, converted as usual. The other nodes are cancelled:
+//!    their futures are dropped before the run returns.
+//! 5. A `let` with a written type, `let sum: i64 = …`, is public: `until_sum` runs what it
+//!    needs and returns it, unless a `return` above it may keep it from being computed.
+//! 6. An input `#[shared] db: &Db` is borrowed by every node that uses it. A parallel run
+//!    takes it as an `Arc<Db>`. All other inputs are owned.
+//! 7. Options are written `#[node(…)]` before the `let`; they are in the table below.
+//! 8. Generics, `where` clauses, visibility, documentation and attributes are kept. A
+//!    parallel run needs values that are `Send`, and `Sync` if they are shared; type
+//!    parameters are `Send + Sync + 'static` there. `#[task_graph(local)]` has no parallel
+//!    run: its values may be anything, and its inputs may be borrowed.
+//!
+//! | option | meaning |
+//! |---|---|
+//! | `retry(3)` | after a failure, tries up to three times more |
+//! | `retry(3, backoff = "50ms..2s")` | … with a pause of 50 ms that doubles up to 2 s |
+//! | `retry(3, when = StockError::is_transient)` | … if this says so of the error of the node's last `?` |
+//! | `timeout = "800ms"` | an attempt that takes longer is dropped and has failed; it is retried whatever `when` says, and ends the run with [`TimedOut`] |
+//! | `fallback = value` | the value after the last failure, instead of the end of the run |
+//! | `after(a, b)` | waits for these nodes as well |
+//! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
+//! | `name = "text"` | what it is called in messages |
+//!
+//! A duration is a string with a unit, or any expression of type `Duration`.
+//!
+//! # How a run ends
+//!
+//! A panic in a node is raised again where the run is awaited, after the other nodes were
+//! cancelled; the executor is unharmed. Dropping a run cancels it. A run with a
+//! `deadline` ends with [`TimedOut`]; a deadline of zero has passed before any node runs.
+//! An executor that is shut down while it has a part of a run makes the run panic, as
+//! awaiting one of its tasks would.
+//!
+//! # How it works
+//!
+//! The macro emits the function itself, whose nodes are polled by the calling task, and
+//! beside it a module of the same name with everything else. Where only one node can run
+//! at a time the function is the code as written. A parallel run is one allocation with a
+//! slot for each value and a counter of missing inputs for each node; a task runs nodes
+//! one after the other, goes on with the first that it made ready, and spawns the others
+//! (modules `run`, `group`, `slot`). Time comes from a [`Timer`], by default a thread that
+//! is started by the first node that waits.
+
+mod attempt;
+mod bound;
+mod group;
+mod outcome;
+mod run;
+mod slot;
+mod timer;
+
+pub use timer::{Sleep, ThreadTimer, TimedOut, Timer};
+
+use ws_core::sync::{Mutex, MutexGuard};
+
+/// What the expansion of `#[task_graph]` calls. Not covered by semantic versioning.
+#[doc(hidden)]
+pub mod rt {
+    pub use super::attempt::{Failure, Retry, attempts};
+    pub use super::bound::Bound;
+    pub use super::group::Group;
+    pub use super::outcome::{
+        Bounded, DeadlineFor, Early, Flow, Late, Outcome, Unbounded, early, end, exit, go, late,
+        never_late, no_result, no_value, unknown_step,
+    };
+    pub use super::run::{Ctx, Ended, Place, Plan, start};
+    pub use super::slot::{Lent, SharedSlot, Slot};
+    pub use super::{ThreadTimer, TimedOut, Timer};
+    pub use std::sync::Arc;
+    pub use ws_core::Spawn;
+}
+
+/// Locks; no user code runs under a lock here, so none is ever poisoned by it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}

@@ -1,0 +1,297 @@
+//! A place for the value of a node: written once, then lent, then moved out.
+//!
+//! | state | meaning |
+//! |---|---|
+//! | `EMPTY` | nothing was written |
+//! | `BUSY` | it is being written, or was moved out |
+//! | `FULL + n·READER` | the value is here, and lent `n` times |
+//!
+//! The order of a graph guarantees that a value is written before it is lent, and that
+//! nobody holds it when it is moved out. A slot does not rely on that: every transition
+//! checks the state it starts from and panics otherwise. So no order of safe calls, from
+//! any number of threads, reads a value that is not there or moves one that is lent.
+//!
+//! This is the one file of the graph runtime with unsafe code.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | what it makes visible |
+//! |---|---|---|---|
+//! | `slot.publish` | the store of `FULL` in `set` | `share`, `take` | the value |
+//! | `slot.return` | the subtraction when a `Lent` is dropped | `take` | all reads through it are over |
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+
+use ws_core::sync::UnsafeCell;
+use ws_core::sync::atomic::{AtomicUsize, Ordering};
+
+const EMPTY: usize = 0;
+const BUSY: usize = 1;
+const FULL: usize = 2;
+const READER: usize = 2;
+
+/// A value that moves into its only user.
+pub struct Slot<T> {
+    state: AtomicUsize,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+// SAFETY: a `Slot` lends only through `SharedSlot`, which is `Sync` for `Sync` values
+// alone. By itself it only moves values from thread to thread, one taker each: the CAS
+// in `take` succeeds once for each `set`.
+unsafe impl<T: Send> Sync for Slot<T> {}
+
+impl<T> Slot<T> {
+    /// A slot whose value is to come.
+    pub fn new() -> Self {
+        Self {
+            state: AtomicUsize::new(EMPTY),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// A slot that has its value, such as an input of the graph.
+    pub fn full(value: T) -> Self {
+        Self {
+            state: AtomicUsize::new(FULL),
+            value: UnsafeCell::new(MaybeUninit::new(value)),
+        }
+    }
+
+    /// Writes the value.
+    ///
+    /// # Panics
+    /// If there was one already.
+    #[inline]
+    pub fn set(&self, value: T) {
+        // Relaxed: whoever wins owns a cell that nobody has touched.
+        self.claim(EMPTY, Ordering::Relaxed, "a node wrote its value twice");
+        // SAFETY: the claim made this thread the only one to touch the cell until the
+        // store below.
+        self.value
+            .with_mut(|cell| unsafe { cell.write(MaybeUninit::new(value)) });
+        // ORDERING(slot.publish): release side; whoever sees `FULL` sees the value.
+        self.state.store(FULL, Ordering::Release);
+    }
+
+    /// Moves the value out.
+    ///
+    /// # Panics
+    /// If it is not there, or lent.
+    #[inline]
+    pub fn take(&self) -> T {
+        // ORDERING(slot.publish), ORDERING(slot.return): acquire side; the value is
+        // readable, and all reads through `Lent`s are over.
+        self.claim(
+            FULL,
+            Ordering::Acquire,
+            "a node took a value that it may not move",
+        );
+        // SAFETY: the claim made this thread the only one to touch the cell; the state
+        // was `FULL`, so the value is there.
+        let value = self.value.with(|cell| unsafe { cell.read() });
+        // SAFETY: as above, it was initialised; the state stays `BUSY`, so nobody reads
+        // or drops it again.
+        unsafe { value.assume_init() }
+    }
+
+    /// The value of a slot that is known to have it.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn into_full(self) -> T {
+        self.take()
+    }
+
+    fn claim(&self, from: usize, success: Ordering, misuse: &'static str) {
+        let claimed = self
+            .state
+            .compare_exchange(from, BUSY, success, Ordering::Relaxed);
+        assert!(claimed.is_ok(), "{misuse}");
+    }
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for Slot<T> {
+    fn drop(&mut self) {
+        // A `Lent` borrows the slot, so none is left unless it was leaked; the value
+        // is dropped in both cases.
+        if self.state.load(Ordering::Relaxed) >= FULL {
+            self.value.with_mut(|cell| {
+                // SAFETY: `&mut self`: nobody else touches the cell.
+                let cell = unsafe { &mut *cell };
+                // SAFETY: from `FULL` on the value is there, and it is dropped only here.
+                unsafe { cell.assume_init_drop() }
+            });
+        }
+    }
+}
+
+impl<T> fmt::Debug for Slot<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.state.load(Ordering::Relaxed) {
+            EMPTY => f.write_str("Slot(empty)"),
+            BUSY => f.write_str("Slot(moved)"),
+            full => write!(f, "Slot(full, lent {} times)", (full - FULL) / READER),
+        }
+    }
+}
+
+/// A value that several nodes borrow; the last one may move it.
+#[derive(Debug)]
+pub struct SharedSlot<T> {
+    slot: Slot<T>,
+    /// Makes this `Sync` only for values that are.
+    lends: PhantomData<T>,
+}
+
+impl<T> SharedSlot<T> {
+    /// A slot whose value is to come.
+    pub fn new() -> Self {
+        Self {
+            slot: Slot::new(),
+            lends: PhantomData,
+        }
+    }
+
+    /// A slot that has its value.
+    pub fn full(value: T) -> Self {
+        Self {
+            slot: Slot::full(value),
+            lends: PhantomData,
+        }
+    }
+
+    /// As [`Slot::set`].
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn set(&self, value: T) {
+        self.slot.set(value);
+    }
+
+    /// As [`Slot::take`].
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn take(&self) -> T {
+        self.slot.take()
+    }
+
+    /// As [`Slot::into_full`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn into_full(self) -> T {
+        self.slot.take()
+    }
+
+    /// Borrows the value, until the [`Lent`] is dropped.
+    ///
+    /// # Panics
+    /// If it is not there.
+    #[inline]
+    pub fn share(&self) -> Lent<'_, T> {
+        let mut state = self.slot.state.load(Ordering::Relaxed);
+        loop {
+            assert!(state >= FULL, "a node borrowed a value that is not there");
+            // ORDERING(slot.publish): acquire side; makes the value readable.
+            match self.slot.state.compare_exchange_weak(
+                state,
+                state + READER,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Lent { slot: self },
+                Err(seen) => state = seen,
+            }
+        }
+    }
+}
+
+impl<T> Default for SharedSlot<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A borrowed value of a [`SharedSlot`].
+#[derive(Debug)]
+pub struct Lent<'a, T> {
+    slot: &'a SharedSlot<T>,
+}
+
+impl<T> Deref for Lent<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.slot.slot.value.with(|cell| {
+            // SAFETY: the reader that this counts as keeps the state above `FULL`: the
+            // cell is not written, and `take` fails.
+            let cell = unsafe { &*cell };
+            // SAFETY: from `FULL` on the value is there.
+            unsafe { cell.assume_init_ref() }
+        })
+    }
+}
+
+impl<T> Drop for Lent<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // ORDERING(slot.return): release side; reads through this happen before a `take`.
+        self.slot.slot.state.fetch_sub(READER, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SharedSlot, Slot};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    fn refused<R>(code: impl FnOnce() -> R) -> bool {
+        catch_unwind(AssertUnwindSafe(code)).is_err()
+    }
+
+    #[test]
+    fn each_transition_checks_where_it_starts() {
+        let slot = SharedSlot::new();
+        assert!(refused(|| slot.take()) && refused(|| drop(slot.share())));
+        slot.set(Box::new(1));
+        assert!(refused(|| slot.set(Box::new(2))));
+        let (one, two) = (slot.share(), slot.share());
+        assert!(**one == 1 && **two == 1 && refused(|| slot.take()));
+        drop((one, two));
+        assert_eq!(*slot.take(), 1);
+        assert!(refused(|| slot.take()) && refused(|| drop(slot.share())));
+        assert!(refused(|| slot.set(Box::new(3))));
+    }
+
+    #[test]
+    fn a_value_is_dropped_once_in_every_state() {
+        let value = Arc::new(());
+        drop(Slot::<Arc<()>>::new());
+        drop(Slot::full(value.clone()));
+        assert_eq!(Arc::strong_count(&value), 1);
+        let slot = SharedSlot::full(value.clone());
+        drop(slot.share());
+        drop(slot);
+        assert_eq!(Arc::strong_count(&value), 1);
+        let slot = Slot::full(value.clone());
+        drop(slot.take());
+        assert!(refused(|| slot.into_full()));
+        assert_eq!(SharedSlot::full(value.clone()).into_full(), value);
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+}

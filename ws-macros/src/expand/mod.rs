@@ -1,0 +1,68 @@
+//! From the graph to code.
+//!
+//! Two things are made of one function. The function itself, whose body runs the nodes
+//! on the calling task ([`plain`]); and beside it a module of the same name with
+//! everything else: runs on an executor ([`parallel`]), the description ([`describe`]).
+//! Neither contains unsafe code. Names that the user does not see begin with `__`, with
+//! spans that keep them apart from the user's.
+
+pub(crate) mod describe;
+mod node;
+pub(crate) mod parallel;
+pub(crate) mod plain;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::Ident;
+use syn::ext::IdentExt;
+
+use crate::errors::Errors;
+use crate::lower::Graph;
+use crate::parse::Parsed;
+
+/// All of it.
+pub(crate) fn expand(graph: &Graph) -> TokenStream {
+    let function = plain::function(graph);
+    let parallel = if graph.parsed.args.local {
+        describe::module(graph, &TokenStream::new())
+    } else {
+        parallel::all(graph)
+    };
+    quote!(#function #parallel)
+}
+
+/// What is emitted beside errors: the function as it was written, and the module with
+/// its signatures, so that uses of both do not fail as well.
+pub(crate) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
+    let mut function = parsed.plain.clone();
+    // Without `async` the body may not await; the error about that is ours already.
+    if function.sig.asyncness.is_none() {
+        function.sig.asyncness = Some(Default::default());
+    }
+    if errors.hide_body {
+        *function.block = syn::parse_quote!({ ::core::unreachable!() });
+    }
+    let lints = quiet();
+    let module = if parsed.args.local || errors.hide_module {
+        TokenStream::new()
+    } else {
+        parallel::stub(parsed, errors)
+    };
+    quote!(#lints #function #module)
+}
+
+/// The path of the runtime.
+pub(crate) fn rt(parsed: &Parsed) -> TokenStream {
+    let krate = &parsed.args.krate;
+    quote!(#krate::graph::rt)
+}
+
+/// A name of ours that belongs to one of the user's.
+fn own(prefix: &str, name: &Ident) -> Ident {
+    format_ident!("__{}_{}", prefix, name.unraw(), span = Span::mixed_site())
+}
+
+/// Lints that code made by a macro need not pass.
+fn quiet() -> TokenStream {
+    quote!(#[allow(unused, unreachable_pub, unreachable_code, clippy::all, clippy::pedantic)])
+}

@@ -1,0 +1,516 @@
+//! The runs on an executor: `on`, `run`, `until_x`.
+//!
+//! All nodes become arms of one async block, which the runtime starts anew for each node.
+//! So their types are inferred together, as they are in the function as it was written:
+//! the arm of a node fixes the type of its slot, and the arms of its users come later.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+use syn::punctuated::Punctuated;
+use syn::visit_mut::VisitMut;
+use syn::{FnArg, GenericParam, Generics, Ident, Pat, Token, Type, TypeParamBound};
+
+use super::{describe, node, own, quiet, rt};
+use crate::errors::Errors;
+use crate::lower::{Graph, Maker};
+use crate::options::Options;
+use crate::parse::{Input, Kind, Parsed};
+
+/// The module and the methods of its `On`.
+pub(super) fn all(graph: &Graph) -> TokenStream {
+    let parsed = &graph.parsed;
+    let module = describe::module(graph, &on(parsed));
+    let start = start(graph);
+    let run = run(graph);
+    let untils = public(graph).into_iter().map(|value| until(graph, value));
+    let methods = quote!(#start #run #(#untils)*);
+    let methods = implementation(parsed, &methods);
+    quote!(#module #methods)
+}
+
+/// The module and `run`, without a body.
+pub(super) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
+    let (vis, name) = (&parsed.plain.vis, &parsed.plain.sig.ident);
+    let Signature {
+        generics, params, ..
+    } = Signature::new(parsed);
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let output = &parsed.output;
+    let quiet = quiet();
+    let on = on(parsed);
+    let run = quote! {
+        #[doc(hidden)]
+        pub fn run #impl_generics (self, #params) -> impl ::core::future::Future<Output = #output> #clause {
+            async { ::core::unreachable!() }
+        }
+    };
+    let methods = if errors.hide_run {
+        TokenStream::new()
+    } else {
+        implementation(parsed, &run)
+    };
+    quote! {
+        #[doc(hidden)]
+        #quiet
+        #vis mod #name { #on }
+        #methods
+    }
+}
+
+fn implementation(parsed: &Parsed, methods: &TokenStream) -> TokenStream {
+    let (rt, name, quiet) = (rt(parsed), &parsed.plain.sig.ident, quiet());
+    quote! {
+        #quiet
+        impl<__S, __D> #name::On<__S, __D>
+        where
+            __S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            #methods
+        }
+    }
+}
+
+/// What is in the module, of which nothing needs to know the user's types.
+fn on(parsed: &Parsed) -> TokenStream {
+    let rt = rt(parsed);
+    let krate = &parsed.args.krate;
+    let name = parsed.plain.sig.ident.unraw();
+    let doc_on = format!("Runs of [`{name}`](fn@super::{name}) on `spawner`, in parallel.");
+    quote! {
+        #[doc = #doc_on]
+        pub fn on<S>(spawner: &S) -> On<S>
+        where
+            S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            On { bound: #rt::Bound::new(::core::clone::Clone::clone(spawner)), deadline: ::core::marker::PhantomData }
+        }
+
+        /// An executor for the graph, and the settings of its runs.
+        #[derive(Clone, Debug)]
+        #[must_use = "a graph runs when `run` is awaited"]
+        pub struct On<S, D = #rt::Unbounded> {
+            pub(super) bound: #rt::Bound<S>,
+            pub(super) deadline: ::core::marker::PhantomData<D>,
+        }
+
+        impl<S, D> On<S, D> {
+            /// A run that takes longer than this is cancelled, and ends with `TimedOut`.
+            pub fn deadline(self, deadline: ::core::time::Duration) -> On<S, #rt::Bounded> {
+                On { bound: self.bound.with_deadline(deadline), deadline: ::core::marker::PhantomData }
+            }
+
+            /// The timer for timeouts, pauses and the deadline.
+            pub fn timer(self, timer: impl #krate::graph::Timer + 'static) -> Self {
+                On { bound: self.bound.with_timer(#rt::Arc::new(timer)), deadline: self.deadline }
+            }
+        }
+    }
+}
+
+/// The signature of `run`: inputs are owned, and may go to other threads.
+struct Signature {
+    generics: Generics,
+    params: Punctuated<FnArg, Token![,]>,
+    /// The parameters as arguments of another call.
+    args: Vec<TokenStream>,
+}
+
+impl Signature {
+    fn new(parsed: &Parsed) -> Self {
+        let mut generics = parsed.plain.sig.generics.clone();
+        generics.params = generics
+            .params
+            .into_iter()
+            .filter(|param| !matches!(param, GenericParam::Lifetime(_)))
+            .collect();
+        let types: Vec<Ident> = generics
+            .type_params()
+            .map(|param| param.ident.clone())
+            .collect();
+        let clause = generics.make_where_clause();
+        for ty in types {
+            clause.predicates.push(syn::parse_quote!(
+                #ty: ::core::marker::Send + ::core::marker::Sync + 'static
+            ));
+        }
+        let mut params = Punctuated::new();
+        let mut args = Vec::new();
+        for (index, input) in parsed.inputs.iter().enumerate() {
+            let name = match &input.pat {
+                Pat::Ident(pat) => pat.ident.clone(),
+                _ => format_ident!("input_{index}"),
+            };
+            let ty = owned(parsed, input);
+            params.push(syn::parse_quote!(#name: #ty));
+            args.push(quote!(#name));
+        }
+        Self {
+            generics,
+            params,
+            args,
+        }
+    }
+}
+
+/// The type of an input of a parallel run.
+fn owned(parsed: &Parsed, input: &Input) -> Type {
+    let rt = rt(parsed);
+    match (&input.ty, &input.shared) {
+        (Type::Reference(reference), Some(_)) => {
+            let target = &reference.elem;
+            syn::parse_quote!(#rt::Arc<#target>)
+        }
+        (Type::ImplTrait(ty), _) => {
+            let mut ty = ty.clone();
+            let more: [TypeParamBound; 3] = [
+                syn::parse_quote!(::core::marker::Send),
+                syn::parse_quote!(::core::marker::Sync),
+                syn::parse_quote!('static),
+            ];
+            ty.bounds.extend(more);
+            Type::ImplTrait(ty)
+        }
+        (other, _) => other.clone(),
+    }
+}
+
+/// The values of nodes with a written type, for which there is a partial run: those that
+/// no statement with a `return` can keep from being computed.
+fn public(graph: &Graph) -> Vec<usize> {
+    (0..graph.values.len())
+        .filter(|&value| {
+            let Maker::Step(maker) = graph.values[value].maker else {
+                return false;
+            };
+            let Kind::Node(node) = &graph.steps()[maker].kind else {
+                return false;
+            };
+            let returns = (0..graph.steps().len()).any(|step| {
+                graph.ancestors[maker][step] && !graph.steps()[step].traits.returns.is_empty()
+            });
+            node.ty.is_some() && matches!(node.pat, Pat::Ident(_)) && !returns
+        })
+        .collect()
+}
+
+fn written_type(graph: &Graph, value: usize) -> Option<&Type> {
+    match graph.values[value].maker {
+        Maker::Step(step) => match &graph.steps()[step].kind {
+            Kind::Node(node) => node.ty.as_ref(),
+            _ => None,
+        },
+        Maker::Input(_) => None,
+    }
+}
+
+/// The one function that all runs share: everything is inferred in it, and only in it.
+fn start(graph: &Graph) -> TokenStream {
+    let parsed = &graph.parsed;
+    let rt = rt(parsed);
+    let Signature {
+        generics,
+        params,
+        args,
+    } = Signature::new(parsed);
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let output = &parsed.output;
+    let items = &parsed.items;
+    let count = graph.steps().len();
+    let types = public(graph)
+        .into_iter()
+        .filter_map(|value| written_type(graph, value));
+    let picks = public(graph).into_iter().map(|value| {
+        let index = Literal::usize_unsuffixed(value);
+        let number = target(value);
+        quote!((__target == #number).then(|| __values.#index.into_full()))
+    });
+    // Patterns of inputs are taken apart here, so that each name is a value.
+    let patterns = parsed
+        .inputs
+        .iter()
+        .zip(&args)
+        .filter_map(|(input, arg)| match &input.pat {
+            Pat::Ident(_) => None,
+            pat => Some(quote!(let #pat = #arg;)),
+        });
+    let slots = (0..graph.values.len()).map(|value| {
+        let kind = if is_shared(graph, value) {
+            quote!(SharedSlot)
+        } else {
+            quote!(Slot)
+        };
+        let name = &graph.values[value].name;
+        match graph.values[value].maker {
+            Maker::Input(_) => quote!(#rt::#kind::full(#name)),
+            Maker::Step(_) => quote!(#rt::#kind::new()),
+        }
+    });
+    let arms = graph.order.iter().map(|&step| arm(graph, step));
+    let (go, end) = if parsed.fallible() {
+        (
+            quote!(#rt::go::<#output>()),
+            quote!(#rt::end::<#output>(__node.await)),
+        )
+    } else {
+        (
+            quote!(#rt::Flow::<#output>::Continue(())),
+            quote!(__node.await),
+        )
+    };
+    quote! {
+        #[doc(hidden)]
+        fn __start #impl_generics (
+            __bound: #rt::Bound<__S>,
+            __plan: &'static #rt::Plan<#count>,
+            __target: u32,
+            #params
+        ) -> impl ::core::future::Future<
+            Output = #rt::Ended<#output, (#(::core::option::Option<#types>,)*)>
+        > + ::core::marker::Send
+        #clause
+        {
+            #(#items)*
+            #(#patterns)*
+            let __values = (#(#slots,)*);
+            async move {
+                let __run = #rt::start(&__bound, __plan, __values, |__ctx, __step| {
+                    let __node = async move {
+                        let __values = __ctx.state();
+                        match __step {
+                            #(#arms)*
+                            _ => #rt::unknown_step(),
+                        }
+                        #go
+                    };
+                    async move { #end }
+                });
+                match __run.await {
+                    #rt::Ended::Exit(__result) => #rt::Ended::Exit(__result),
+                    #rt::Ended::Late => #rt::Ended::Late,
+                    #rt::Ended::Complete(__values) => #rt::Ended::Complete((#(#picks,)*)),
+                }
+            }
+        }
+    }
+}
+
+/// The number of a partial run; 0 is the whole one.
+fn target(value: usize) -> u32 {
+    u32::try_from(value + 1).unwrap_or(u32::MAX)
+}
+
+fn number(step: usize) -> u32 {
+    u32::try_from(step).unwrap_or(u32::MAX)
+}
+
+/// Whether several nodes may look at a value at once.
+fn is_shared(graph: &Graph, value: usize) -> bool {
+    let shared = match graph.values[value].maker {
+        Maker::Input(input) => graph.parsed.inputs[input].shared.is_some(),
+        Maker::Step(_) => false,
+    };
+    shared || graph.is_lent(value)
+}
+
+/// What a step does.
+fn arm(graph: &Graph, index: usize) -> TokenStream {
+    let step = &graph.steps()[index];
+    let rt = rt(&graph.parsed);
+    let output = &graph.parsed.output;
+    let mut lent = HashSet::new();
+    let inputs: Vec<TokenStream> = graph
+        .inputs_of(index)
+        .into_iter()
+        .map(|value| {
+            let name = &graph.values[value].name;
+            let (slot, guard) = (Literal::usize_unsuffixed(value), own("lent", name));
+            let input = match graph.values[value].maker {
+                Maker::Input(input) => graph.parsed.inputs[input].shared.as_ref(),
+                Maker::Step(_) => None,
+            };
+            if input.is_some() {
+                // The user's name is a reference already, and the slot holds an `Arc`.
+                quote!(let #guard = __values.#slot.share(); let #name = &**#guard;)
+            } else if graph.values[value].mover == Some(index) {
+                quote!(let #name = __values.#slot.take();)
+            } else {
+                lent.insert(name.clone());
+                quote!(let #guard = __values.#slot.share(); let #name = &*#guard;)
+            }
+        })
+        .collect();
+    let exit = |value: TokenStream| {
+        if graph.parsed.fallible() {
+            quote!(#rt::exit::<#output>(#value))
+        } else {
+            quote!(#rt::Flow::<#output>::Break(#value))
+        }
+    };
+    let code = match &step.kind {
+        Kind::Node(node) => {
+            let value = node::value(graph, index, &lent, &quote!(__ctx.timer()));
+            let (attrs, pat) = (&node.attrs, &node.pat);
+            let ty = node.ty.as_ref().map(|ty| quote!(: #ty));
+            let outputs = graph.outputs_of(index).map(|value| {
+                let (slot, name) = (Literal::usize_unsuffixed(value), &graph.values[value].name);
+                quote!(__values.#slot.set(#name);)
+            });
+            quote!(#(#attrs)* let #pat #ty = #value; #(#outputs)*)
+        }
+        Kind::Fence(stmt) => {
+            let mut stmt = node::lent_stmt(stmt, &lent);
+            node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
+            // A fence without `;` is a statement all the same.
+            quote!(#stmt;)
+        }
+        Kind::Tail(expr) => {
+            let mut expr = node::lent_expr(expr, &lent);
+            node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
+            let exit = exit(quote!(__result));
+            quote!(let __result: #output = #expr; return #exit;)
+        }
+    };
+    let number = number(index);
+    quote!(#number => { #(#inputs)* #code })
+}
+
+/// The shape of a run that includes the steps for which `part` says so.
+fn plan(graph: &Graph, part: impl Fn(usize) -> bool) -> TokenStream {
+    let parsed = &graph.parsed;
+    let rt = rt(parsed);
+    let name = parsed.plain.sig.ident.unraw().to_string();
+    let count = graph.steps().len();
+    let mut needs = vec![0_u32; count];
+    let mut next: Vec<Vec<u32>> = vec![Vec::new(); count];
+    let mut first = Vec::new();
+    for &step in graph.order.iter().filter(|&&step| part(step)) {
+        let nearest = graph.nearest_needs(step);
+        needs[step] = number(nearest.len());
+        if nearest.is_empty() {
+            first.push(number(step));
+        }
+        for need in nearest {
+            next[need].push(number(step));
+        }
+    }
+    let next = next.iter().map(|next| quote!(&[#(#next),*]));
+    let places = graph.steps().iter().map(|step| match &step.options {
+        Options {
+            inline: Some(_), ..
+        } => quote!(#rt::Place::Inline),
+        Options { spawn: Some(_), .. } => quote!(#rt::Place::Spawn),
+        _ => quote!(#rt::Place::Any),
+    });
+    quote! {
+        static __PLAN: #rt::Plan<#count> = #rt::Plan {
+            name: #name,
+            needs: [#(#needs),*],
+            next: [#(#next),*],
+            first: &[#(#first),*],
+            place: [#(#places),*],
+        };
+    }
+}
+
+fn run(graph: &Graph) -> TokenStream {
+    let parsed = &graph.parsed;
+    let (rt, vis) = (rt(parsed), &parsed.plain.vis);
+    let Signature {
+        mut generics,
+        params,
+        args,
+    } = Signature::new(parsed);
+    let output = &parsed.output;
+    generics
+        .make_where_clause()
+        .predicates
+        .push(syn::parse_quote!(__D: #rt::DeadlineFor<#output>));
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let plan = plan(graph, |_| true);
+    quote! {
+        /// Runs the graph: nodes whose inputs are ready run at the same time.
+        ///
+        /// Dropping the future cancels the run.
+        ///
+        /// # Panics
+        /// With the panic of a node, after the others are cancelled; or if the executor
+        /// was shut down.
+        #vis fn run #impl_generics (self, #params) -> impl ::core::future::Future<Output = #output> + ::core::marker::Send
+        #clause
+        {
+            #plan
+            let __run = Self::__start(self.bound, &__PLAN, 0, #(#args),*);
+            async move {
+                match __run.await {
+                    #rt::Ended::Exit(__result) => __result,
+                    #rt::Ended::Late => <__D as #rt::DeadlineFor<#output>>::late(),
+                    #rt::Ended::Complete(_) => #rt::no_result(),
+                }
+            }
+        }
+    }
+}
+
+fn until(graph: &Graph, value: usize) -> TokenStream {
+    let parsed = &graph.parsed;
+    let (rt, vis) = (rt(parsed), &parsed.plain.vis);
+    let (Maker::Step(maker), Some(ty)) = (graph.values[value].maker, written_type(graph, value))
+    else {
+        return TokenStream::new();
+    };
+    let name = graph.values[value].name.unraw();
+    let method = format_ident!("until_{name}", span = graph.values[value].name.span());
+    let output = &parsed.output;
+    let result = if parsed.fallible() {
+        quote!(<#output as #rt::Outcome>::With<#ty>)
+    } else {
+        quote!(#ty)
+    };
+    let Signature {
+        mut generics,
+        params,
+        args,
+    } = Signature::new(parsed);
+    generics
+        .make_where_clause()
+        .predicates
+        .push(syn::parse_quote!(__D: #rt::DeadlineFor<#result>));
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let plan = plan(graph, |step| step == maker || graph.ancestors[maker][step]);
+    let place = public(graph)
+        .iter()
+        .position(|&other| other == value)
+        .map(Literal::usize_unsuffixed);
+    let number = target(value);
+    let (exit, wrap) = if parsed.fallible() {
+        (
+            quote!(#rt::early::<#output, #ty>(__result)),
+            quote!(<#output as #rt::Outcome>::wrap(__value)),
+        )
+    } else {
+        (quote!(#rt::no_value(__result)), quote!(__value))
+    };
+    let doc = format!("Runs only what `{name}` needs, and returns its value.");
+    quote! {
+        #[doc = #doc]
+        #vis fn #method #impl_generics (self, #params) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send
+        #clause
+        {
+            #plan
+            let __run = Self::__start(self.bound, &__PLAN, #number, #(#args),*);
+            async move {
+                match __run.await {
+                    #rt::Ended::Exit(__result) => #exit,
+                    #rt::Ended::Late => <__D as #rt::DeadlineFor<#result>>::late(),
+                    #rt::Ended::Complete(__picked) => match __picked.#place {
+                        ::core::option::Option::Some(__value) => #wrap,
+                        ::core::option::Option::None => #rt::no_result(),
+                    },
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The options of a node: `#[node(retry(3), timeout = "800ms", …)]`.
+
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, parenthesized};
+
+use crate::duration;
+use crate::errors::Errors;
+use crate::similar::nearest;
+
+/// Every option, for the message about an unknown one.
+const KNOWN: [&str; 10] = [
+    "retry", "timeout", "fallback", "after", "limit", "blocking", "inline", "spawn", "graph",
+    "name",
+];
+
+/// Options that only make sense for a graph over a stream.
+const STREAMS: [&str; 5] = ["rate", "batch", "queue", "key", "flat"];
+
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) retry: Option<Retry>,
+    pub(crate) timeout: Option<Timeout>,
+    pub(crate) fallback: Option<Expr>,
+    pub(crate) after: Vec<Ident>,
+    pub(crate) limit: Option<Expr>,
+    pub(crate) blocking: Option<Span>,
+    pub(crate) inline: Option<Span>,
+    pub(crate) spawn: Option<Span>,
+    pub(crate) graph: Option<Span>,
+    pub(crate) name: Option<LitStr>,
+    /// Something is wrong with them, so nothing is concluded from what is not there.
+    pub(crate) broken: bool,
+}
+
+pub(crate) struct Retry {
+    pub(crate) span: Span,
+    pub(crate) retries: TokenStream,
+    /// The first and the longest pause.
+    pub(crate) backoff: Option<(TokenStream, TokenStream)>,
+    pub(crate) when: Option<Expr>,
+}
+
+pub(crate) struct Timeout {
+    pub(crate) span: Span,
+    pub(crate) duration: TokenStream,
+}
+
+impl Options {
+    /// Whether the node is run in attempts.
+    pub(crate) fn attempts(&self) -> bool {
+        self.retry.is_some() || self.timeout.is_some() || self.fallback.is_some()
+    }
+
+    /// Takes `#[node(…)]` out of the attributes of a statement.
+    pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
+        let mut options = None;
+        attrs.retain(|attr| {
+            if !attr.path().is_ident("node") {
+                return true;
+            }
+            let options: &mut Self = options.get_or_insert_with(Self::default);
+            match &attr.meta {
+                Meta::Path(_) => {}
+                Meta::List(list) => {
+                    let mut own = Errors::default();
+                    options.read(list.tokens.clone(), &mut own);
+                    options.broken |= !own.is_empty();
+                    errors.append(own);
+                }
+                Meta::NameValue(meta) => {
+                    errors.at(
+                        meta,
+                        "options of a node are a list: `#[node(timeout = \"1s\")]`",
+                    );
+                }
+            }
+            false
+        });
+        options
+    }
+
+    fn read(&mut self, tokens: TokenStream, errors: &mut Errors) {
+        let parser = Punctuated::<Entry, Token![,]>::parse_terminated;
+        match parser.parse2(tokens) {
+            Ok(entries) => {
+                let mut seen: Vec<Ident> = Vec::new();
+                for entry in entries {
+                    if seen.contains(&entry.name) {
+                        errors.at(&entry.name, format!("`{}` is given twice", entry.name));
+                        continue;
+                    }
+                    seen.push(entry.name.clone());
+                    self.entry(entry, errors);
+                }
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+
+    fn entry(&mut self, entry: Entry, errors: &mut Errors) {
+        let name = entry.name.to_string();
+        let span = entry.name.span();
+        match (name.as_str(), entry.value) {
+            ("retry", Value::List(list)) => self.retry = retry(span, list, errors),
+            ("timeout", Value::Is(value)) => {
+                let duration = duration::duration(&value, errors);
+                self.timeout = Some(Timeout { span, duration });
+            }
+            ("fallback", Value::Is(value)) => self.fallback = Some(value),
+            ("after", Value::List(list)) => self.after = after(list, errors),
+            ("limit", Value::Is(value)) => self.limit = limit(value, errors),
+            ("blocking", Value::Flag) => self.blocking = Some(span),
+            ("inline", Value::Flag) => self.inline = Some(span),
+            ("spawn", Value::Flag) => self.spawn = Some(span),
+            ("graph", Value::Flag) => self.graph = Some(span),
+            (
+                "name",
+                Value::Is(Expr::Lit(ExprLit {
+                    lit: Lit::Str(text),
+                    ..
+                })),
+            ) => {
+                self.name = Some(text);
+            }
+            (known, _) if KNOWN.contains(&known) => {
+                errors.at(&entry.name, format!("write `{}`", usage(known)));
+            }
+            (stream, _) if STREAMS.contains(&stream) => {
+                errors.at(
+                    &entry.name,
+                    format!("`{stream}` is for graphs over a stream, which are not supported yet"),
+                );
+            }
+            (unknown, _) => {
+                let help = match nearest(unknown, KNOWN) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => format!("the options are {}", KNOWN.join(", ")),
+                };
+                errors.at(
+                    &entry.name,
+                    format!("there is no option `{unknown}`\nhelp: {help}"),
+                );
+            }
+        }
+    }
+}
+
+/// How a known option is written.
+fn usage(name: &str) -> &'static str {
+    match name {
+        "retry" => "retry(3)` or `retry(3, backoff = \"50ms..2s\", when = is_transient)",
+        "timeout" => "timeout = \"800ms\"",
+        "fallback" => "fallback = value",
+        "after" => "after(node, …)",
+        "limit" => "limit = 8",
+        "name" => "name = \"text\"",
+        "blocking" => "blocking",
+        "inline" => "inline",
+        "spawn" => "spawn",
+        _ => "graph",
+    }
+}
+
+/// One option as it is written.
+struct Entry {
+    name: Ident,
+    value: Value,
+}
+
+enum Value {
+    Flag,
+    Is(Expr),
+    List(TokenStream),
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.call(Ident::parse_any)?;
+        let value = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            Value::Is(input.parse()?)
+        } else if input.peek(syn::token::Paren) {
+            let list;
+            parenthesized!(list in input);
+            Value::List(list.parse()?)
+        } else {
+            Value::Flag
+        };
+        Ok(Self { name, value })
+    }
+}
+
+fn retry(span: Span, list: TokenStream, errors: &mut Errors) -> Option<Retry> {
+    let parser = |input: ParseStream<'_>| -> syn::Result<(Expr, Vec<Entry>)> {
+        let retries = input.parse()?;
+        let mut entries = Vec::new();
+        while !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            if !input.is_empty() {
+                entries.push(input.parse()?);
+            }
+        }
+        Ok((retries, entries))
+    };
+    let (retries, entries) = match parser.parse2(list) {
+        Ok(parsed) => parsed,
+        Err(_) => {
+            errors.span(span, format!("write `{}`", usage("retry")));
+            return None;
+        }
+    };
+    let mut retry = Retry {
+        span,
+        retries: quote::quote!(#retries),
+        backoff: None,
+        when: None,
+    };
+    for entry in entries {
+        match (entry.name.to_string().as_str(), entry.value) {
+            ("backoff", Value::Is(value)) => retry.backoff = Some(duration::range(&value, errors)),
+            ("when", Value::Is(value)) => retry.when = Some(value),
+            (other, _) => {
+                let help = match nearest(other, ["backoff", "when"]) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => format!("write `{}`", usage("retry")),
+                };
+                errors.at(
+                    &entry.name,
+                    format!("`retry` has no `{other}`\nhelp: {help}"),
+                );
+            }
+        }
+    }
+    Some(retry)
+}
+
+fn after(list: TokenStream, errors: &mut Errors) -> Vec<Ident> {
+    let parser = Punctuated::<Ident, Token![,]>::parse_terminated;
+    match parser.parse2(list) {
+        Ok(names) => names.into_iter().collect(),
+        Err(error) => {
+            errors.span(
+                error.span(),
+                format!("write `{}`: names of nodes", usage("after")),
+            );
+            Vec::new()
+        }
+    }
+}
+
+fn limit(value: Expr, errors: &mut Errors) -> Option<Expr> {
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Int(number),
+        ..
+    }) = &value
+    {
+        if number
+            .base10_parse::<u128>()
+            .is_ok_and(|number| number == 0)
+        {
+            errors.at(
+                number,
+                "a limit of 0 would let no run past this node: write at least 1",
+            );
+            return None;
+        }
+    }
+    Some(value)
+}

@@ -1,0 +1,342 @@
+//! The function as it is written: inputs, steps and options, not yet a graph.
+
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Expr, FnArg, Ident, Item, ItemFn, Local, Pat, PatType, ReturnType, Stmt, Token, Type,
+};
+
+use crate::errors::Errors;
+use crate::names::bound_names;
+use crate::options::Options;
+use crate::similar::nearest;
+use crate::traits::Traits;
+
+/// What stands in `#[task_graph(…)]`.
+pub(crate) struct Args {
+    /// Values may be `!Send`; there is no parallel run.
+    pub(crate) local: bool,
+    /// Where the runtime is.
+    pub(crate) krate: syn::Path,
+}
+
+/// A function under `#[task_graph]`.
+pub(crate) struct Parsed {
+    pub(crate) args: Args,
+    /// The function without our own attributes: what is compiled beside an error.
+    pub(crate) plain: ItemFn,
+    pub(crate) inputs: Vec<Input>,
+    /// Items inside of the body: they are no steps.
+    pub(crate) items: Vec<Item>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) output: Type,
+}
+
+/// A parameter.
+pub(crate) struct Input {
+    pub(crate) pat: Pat,
+    pub(crate) ty: Type,
+    pub(crate) names: Vec<Ident>,
+    pub(crate) shared: Option<Shared>,
+}
+
+/// `#[shared]`.
+pub(crate) struct Shared {
+    pub(crate) exclusive: bool,
+    pub(crate) span: Span,
+}
+
+/// A statement of the body.
+pub(crate) struct Step {
+    pub(crate) kind: Kind,
+    /// What it is called in messages and drawings.
+    pub(crate) name: String,
+    /// The names that it binds.
+    pub(crate) names: Vec<Ident>,
+    pub(crate) options: Options,
+    pub(crate) traits: Traits,
+}
+
+#[expect(clippy::large_enum_variant, reason = "most steps are nodes")]
+pub(crate) enum Kind {
+    /// `let`: runs when its inputs are there.
+    Node(Node),
+    /// Any other statement.
+    Fence(Stmt),
+    /// The result.
+    Tail(Expr),
+}
+
+pub(crate) struct Node {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) pat: Pat,
+    pub(crate) ty: Option<Type>,
+    pub(crate) expr: Expr,
+}
+
+impl Parse for Args {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut args = Self {
+            local: false,
+            krate: syn::parse_quote!(::ws_executor),
+        };
+        while !input.is_empty() {
+            let name = input.call(Ident::parse_any)?;
+            match name.to_string().as_str() {
+                "local" => args.local = true,
+                "crate" => {
+                    input.parse::<Token![=]>()?;
+                    args.krate = input.call(syn::Path::parse_mod_style)?;
+                }
+                unknown => {
+                    let help = match nearest(unknown, ["local", "crate"]) {
+                        Some(name) => format!("did you mean `{name}`?"),
+                        None => "write `#[task_graph]` or `#[task_graph(local)]`".to_owned(),
+                    };
+                    let message = format!("`task_graph` has no argument `{unknown}`\nhelp: {help}");
+                    return Err(syn::Error::new(name.span(), message));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(args)
+    }
+}
+
+impl Parsed {
+    /// Reads the function; what is wrong with it goes to `errors`.
+    pub(crate) fn new(args: Args, function: ItemFn, errors: &mut Errors) -> Self {
+        let mut plain = function;
+        let inputs = inputs(&mut plain, errors);
+        let (items, steps) = steps(&mut plain, errors);
+        let output = match &plain.sig.output {
+            ReturnType::Default => syn::parse_quote!(()),
+            ReturnType::Type(_, ty) => (**ty).clone(),
+        };
+        Self {
+            args,
+            plain,
+            inputs,
+            items,
+            steps,
+            output,
+        }
+    }
+
+    /// Whether nodes are compiled so that `?` may end the run.
+    ///
+    /// Also without any `?`, if the type is one that works with it: a macro may hide one.
+    pub(crate) fn fallible(&self) -> bool {
+        let named = match &self.output {
+            Type::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|segment| segment.ident == "Result" || segment.ident == "Option"),
+            _ => false,
+        };
+        named || self.steps.iter().any(|step| step.traits.fails())
+    }
+}
+
+fn inputs(function: &mut ItemFn, errors: &mut Errors) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for input in &mut function.sig.inputs {
+        let FnArg::Typed(PatType { attrs, pat, ty, .. }) = input else {
+            errors.hide_module = true;
+            errors.at(
+                &*input,
+                "a graph is a free function: give it what it needs as inputs, without `self`",
+            );
+            continue;
+        };
+        inputs.push(Input {
+            shared: shared(attrs, errors),
+            names: bound_names(pat),
+            pat: (**pat).clone(),
+            ty: (**ty).clone(),
+        });
+    }
+    inputs
+}
+
+/// Takes `#[shared]` out of the attributes of a parameter.
+fn shared(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Shared> {
+    let mut shared = None;
+    attrs.retain(|attr| {
+        if !attr.path().is_ident("shared") {
+            return true;
+        }
+        let mut exclusive = false;
+        if !matches!(attr.meta, syn::Meta::Path(_)) {
+            let word: syn::Result<Ident> = attr.parse_args();
+            exclusive = word.as_ref().is_ok_and(|word| word == "exclusive");
+            if !exclusive {
+                errors.at(attr, "write `#[shared]` or `#[shared(exclusive)]`");
+            }
+        }
+        shared = Some(Shared {
+            exclusive,
+            span: attr.span(),
+        });
+        false
+    });
+    shared
+}
+
+fn steps(function: &mut ItemFn, errors: &mut Errors) -> (Vec<Item>, Vec<Step>) {
+    let (mut items, mut steps) = (Vec::new(), Vec::new());
+    let count = function.block.stmts.len();
+    for (index, stmt) in function.block.stmts.iter_mut().enumerate() {
+        let last = index + 1 == count;
+        match stmt {
+            Stmt::Item(item) => items.push(item.clone()),
+            Stmt::Local(local) => steps.extend(node(local, errors)),
+            Stmt::Expr(expr, None) if last => steps.push(tail(expr.clone())),
+            Stmt::Expr(Expr::Return(ret), Some(_)) if last => {
+                steps.push(tail(
+                    ret.expr
+                        .as_deref()
+                        .cloned()
+                        .unwrap_or(syn::parse_quote!(())),
+                ));
+            }
+            Stmt::Macro(call) if last && call.semi_token.is_none() => {
+                let mac = &call.mac;
+                steps.push(tail(syn::parse_quote!(#mac)));
+            }
+            other => steps.push(fence(other, errors)),
+        }
+    }
+    if !matches!(
+        steps.last(),
+        Some(Step {
+            kind: Kind::Tail(_),
+            ..
+        })
+    ) {
+        steps.push(tail(syn::parse_quote!(())));
+    }
+    (items, steps)
+}
+
+fn node(local: &mut Local, errors: &mut Errors) -> Option<Step> {
+    let options = Options::take(&mut local.attrs, errors).unwrap_or_default();
+    let (pat, ty) = match &local.pat {
+        Pat::Type(typed) => ((*typed.pat).clone(), Some((*typed.ty).clone())),
+        other => (other.clone(), None),
+    };
+    let Some(init) = &local.init else {
+        errors.hide_body = true;
+        errors.at(&*local, "a node needs a value: `let name = …;`");
+        return None;
+    };
+    if let Some((token, _)) = &init.diverge {
+        errors.at(
+            token,
+            "a node has no `else`: end the run with `?`, or route with `match` and `return` in a statement of its own",
+        );
+    }
+    let names = bound_names(&pat);
+    let name = match &options.name {
+        Some(text) => text.value(),
+        None if names.is_empty() => "_".to_owned(),
+        None => names
+            .iter()
+            .map(|name| name.unraw().to_string())
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    Some(Step {
+        name,
+        names,
+        traits: Traits::of_expr(&init.expr),
+        options,
+        kind: Kind::Node(Node {
+            attrs: local.attrs.clone(),
+            pat,
+            ty,
+            expr: (*init.expr).clone(),
+        }),
+    })
+}
+
+fn fence(stmt: &mut Stmt, errors: &mut Errors) -> Step {
+    let attrs = match stmt {
+        Stmt::Expr(expr, _) => expr_attrs(expr),
+        Stmt::Macro(call) => Some(&mut call.attrs),
+        Stmt::Local(_) | Stmt::Item(_) => None,
+    };
+    if let Some(attrs) = attrs {
+        let first = attrs
+            .iter()
+            .find(|attr| attr.path().is_ident("node"))
+            .cloned();
+        if Options::take(attrs, &mut Errors::default()).is_some() {
+            errors.at(
+                first,
+                "options are for nodes: write `let _ = …;`, or `let name = …;`",
+            );
+        }
+    }
+    Step {
+        name: "fence".to_owned(),
+        names: Vec::new(),
+        options: Options::default(),
+        traits: Traits::of_stmt(stmt),
+        kind: Kind::Fence(stmt.clone()),
+    }
+}
+
+fn tail(expr: Expr) -> Step {
+    Step {
+        name: "result".to_owned(),
+        names: Vec::new(),
+        options: Options::default(),
+        traits: Traits::of_expr(&expr),
+        kind: Kind::Tail(expr),
+    }
+}
+
+/// The attributes of the expressions that may stand as a statement with one.
+fn expr_attrs(expr: &mut Expr) -> Option<&mut Vec<Attribute>> {
+    match expr {
+        Expr::Await(expr) => Some(&mut expr.attrs),
+        Expr::Block(expr) => Some(&mut expr.attrs),
+        Expr::Call(expr) => Some(&mut expr.attrs),
+        Expr::ForLoop(expr) => Some(&mut expr.attrs),
+        Expr::If(expr) => Some(&mut expr.attrs),
+        Expr::Loop(expr) => Some(&mut expr.attrs),
+        Expr::Macro(expr) => Some(&mut expr.attrs),
+        Expr::Match(expr) => Some(&mut expr.attrs),
+        Expr::MethodCall(expr) => Some(&mut expr.attrs),
+        Expr::Try(expr) => Some(&mut expr.attrs),
+        Expr::While(expr) => Some(&mut expr.attrs),
+        _ => None,
+    }
+}
+
+/// Parses both token streams of the attribute.
+pub(crate) fn parse(args: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Parsed> {
+    let args = Args::parse.parse2(args).unwrap_or_else(|error| {
+        errors.push(error);
+        Args {
+            local: false,
+            krate: syn::parse_quote!(::ws_executor),
+        }
+    });
+    match syn::parse2::<ItemFn>(item) {
+        Ok(function) => Some(Parsed::new(args, function, errors)),
+        Err(error) => {
+            errors.push(syn::Error::new(
+                error.span(),
+                format!("`#[task_graph]` goes on an `async fn`: {error}"),
+            ));
+            None
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The rules of the language, one function each, named like its test in `tests/ui/fail`.
+//!
+//! Every rule looks at the whole graph and reports all that break it, at the token to
+//! change. What rustc knows better (types, moves, traits) is left to rustc.
+
+mod names;
+mod nodes;
+mod options;
+mod signature;
+
+use crate::errors::Errors;
+use crate::lower::Graph;
+
+/// Applies every rule.
+pub(crate) fn validate(graph: &Graph, errors: &mut Errors) {
+    signature::not_async(graph, errors);
+    signature::plain_function(graph, errors);
+    signature::borrowed_input(graph, errors);
+    signature::shared_input(graph, errors);
+    signature::exclusive_input(graph, errors);
+    signature::owned_result(graph, errors);
+
+    names::duplicate_name(graph, errors);
+    names::let_mut(graph, errors);
+    names::unknown_name(graph, errors);
+    names::use_before_definition(graph, errors);
+    names::unused_node(graph, errors);
+
+    nodes::return_in_node(graph, errors);
+    nodes::question_without_result(graph, errors);
+    nodes::cycle_through_after(graph, errors);
+    nodes::cfg_on_node(graph, errors);
+
+    options::after_unknown(graph, errors);
+    options::retry_of_what_cannot_fail(graph, errors);
+    options::fallback_of_what_cannot_fail(graph, errors);
+    options::timeout_without_way_out(graph, errors);
+    options::inline_or_spawn(graph, errors);
+    options::not_supported(graph, errors);
+}
