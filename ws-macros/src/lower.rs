@@ -103,6 +103,14 @@ impl Graph {
             .collect()
     }
 
+    /// Whether a value is an input that is marked `#[shared]`.
+    pub(crate) fn is_shared_input(&self, value: usize) -> bool {
+        match self.values[value].maker {
+            Maker::Input(input) => self.parsed.inputs[input].shared.is_some(),
+            Maker::Step(_) => false,
+        }
+    }
+
     /// Whether a value is lent to some of its users.
     pub(crate) fn is_lent(&self, value: usize) -> bool {
         let value = &self.values[value];

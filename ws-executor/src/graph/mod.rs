@@ -104,11 +104,11 @@ pub mod rt {
     pub use super::bound::Bound;
     pub use super::group::Group;
     pub use super::outcome::{
-        Bounded, DeadlineFor, Early, Flow, Late, Outcome, Unbounded, early, end, exit, go, late,
-        never_late, no_result, no_value, unknown_step,
+        Bounded, DeadlineFor, Early, Flow, Late, Outcome, Question, Unbounded, early, end, exit,
+        go, late, never_late, no_result, no_value, question, unknown_step,
     };
     pub use super::run::{Ctx, Ended, Place, Plan, start};
-    pub use super::slot::{Lent, SharedSlot, Slot};
+    pub use super::slot::{Lent, Moves, Parallel, SharedSlot, Shares, Slot};
     pub use super::{ThreadTimer, TimedOut, Timer};
     pub use std::sync::Arc;
     pub use ws_core::Spawn;

@@ -61,6 +61,45 @@ impl<T> Outcome for Option<T> {
     }
 }
 
+/// What `?` is applied to, in a graph that returns `R`.
+#[diagnostic::on_unimplemented(
+    message = "`?` has a `{Self}` here, which cannot end a graph that returns `{R}`",
+    label = "its error does not become that of the graph",
+    note = "implement `From` for the error of the graph, or convert with `map_err`"
+)]
+pub trait Question<R> {
+    /// The same with the error of the graph.
+    type Out;
+    /// Converts the error.
+    fn convert(self) -> Self::Out;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, U, E, F: From<E>> Question<Result<U, F>> for Result<T, E> {
+    type Out = Result<T, F>;
+
+    #[inline]
+    fn convert(self) -> Result<T, F> {
+        Ok(self?)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, U> Question<Option<U>> for Option<T> {
+    type Out = Self;
+
+    #[inline]
+    fn convert(self) -> Self {
+        self
+    }
+}
+
+/// [`Question::convert`], with the type of the graph first.
+#[inline]
+pub fn question<R, Q: Question<R>>(operand: Q) -> Q::Out {
+    operand.convert()
+}
+
 /// How a node of a parallel run ends: the run goes on, or ends with this.
 pub type Flow<R> = ControlFlow<R, ()>;
 

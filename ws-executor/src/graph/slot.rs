@@ -254,6 +254,128 @@ impl<T> Drop for Lent<'_, T> {
     }
 }
 
+/// A slot of a parallel run.
+///
+/// It takes only values that may go to other threads, and says so where a value is put
+/// in. Without it, what rustc says about an `Rc` would be about the whole run and not
+/// about the node that makes it.
+#[derive(Debug, Default)]
+pub struct Parallel<Slot>(Slot);
+
+// SAFETY: the only ways to put a value in, `full` and `set`, demand that it is `Send`. A
+// slot of other values is always empty, and has nothing that another thread could touch.
+unsafe impl<T> Send for Parallel<Slot<T>> {}
+// SAFETY: as above; a `Slot` of `Send` values is `Sync`.
+unsafe impl<T> Sync for Parallel<Slot<T>> {}
+// SAFETY: as above.
+unsafe impl<T> Send for Parallel<SharedSlot<T>> {}
+// SAFETY: as above; here values are demanded to be `Sync` as well, and a `SharedSlot` of
+// such values is `Sync`.
+unsafe impl<T> Sync for Parallel<SharedSlot<T>> {}
+
+/// A value that moves from node to node of a parallel run.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go from node to node of a parallel run",
+    label = "this value cannot be sent to another thread",
+    note = "use `Arc` instead of `Rc`, or `#[task_graph(local)]` for a graph that stays on one task"
+)]
+pub trait Moves: Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + 'static> Moves for T {}
+
+/// A value that nodes of a parallel run share.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be shared by nodes of a parallel run",
+    label = "this value cannot be used by several threads at once",
+    note = "use `Arc` instead of `Rc` and `Mutex` instead of `RefCell`, or `#[task_graph(local)]` for a graph that stays on one task"
+)]
+pub trait Shares: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> Shares for T {}
+
+impl<T> Parallel<Slot<T>> {
+    /// As [`Slot::new`].
+    pub fn new() -> Self {
+        Self(Slot::new())
+    }
+
+    /// As [`Slot::full`].
+    pub fn full(value: T) -> Self
+    where
+        T: Moves,
+    {
+        Self(Slot::full(value))
+    }
+
+    /// As [`Slot::set`].
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn set(&self, value: T)
+    where
+        T: Moves,
+    {
+        self.0.set(value);
+    }
+
+    /// As [`Slot::take`].
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn take(&self) -> T {
+        self.0.take()
+    }
+}
+
+impl<T> Parallel<SharedSlot<T>> {
+    /// As [`Slot::new`].
+    pub fn new_shared() -> Self {
+        Self(SharedSlot::new())
+    }
+
+    /// As [`Slot::full`].
+    pub fn full_shared(value: T) -> Self
+    where
+        T: Shares,
+    {
+        Self(SharedSlot::full(value))
+    }
+
+    /// As [`Slot::set`].
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn set(&self, value: T)
+    where
+        T: Shares,
+    {
+        self.0.set(value);
+    }
+
+    /// As [`Slot::take`].
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn take(&self) -> T {
+        self.0.take()
+    }
+
+    /// As [`SharedSlot::share`].
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn share(&self) -> Lent<'_, T> {
+        self.0.share()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{SharedSlot, Slot};

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Ident, Stmt};
+use syn::{Expr, Ident, Stmt, Token};
 
 use super::rt;
 use crate::lower::Graph;
@@ -13,6 +14,19 @@ use crate::names::{Position, walk_expr, walk_stmt};
 use crate::options::Options;
 use crate::parse::{Kind, Node};
 use crate::traits::Traits;
+
+/// The values that a step sees behind a reference: those that it does not move, and all
+/// if it may be tried again. Inputs that are `#[shared]` are references already.
+pub(super) fn lent(graph: &Graph, step: usize) -> HashSet<Ident> {
+    let again = graph.steps()[step].options.retry.is_some();
+    graph
+        .inputs_of(step)
+        .into_iter()
+        .filter(|&value| !graph.is_shared_input(value))
+        .filter(|&value| again || graph.values[value].mover != Some(step))
+        .map(|value| graph.values[value].name.clone())
+        .collect()
+}
 
 /// Replaces the uses of values that are lent by what they borrow: `order` is bound to a
 /// reference, and `order` in the expression means the value, so it becomes `*order`.
@@ -22,81 +36,89 @@ fn lend(name: &Ident, lent: &HashSet<Ident>) -> Option<Expr> {
         .then(|| syn::parse2(quote_spanned!(span=> *#name)).expect("an expression"))
 }
 
-/// An expression in which the names in `lent` are references.
-pub(super) fn lent_expr(expr: &Expr, lent: &HashSet<Ident>) -> Expr {
+/// An expression as it is compiled: names in `lent` are references, and `?` says in our
+/// words what it cannot convert.
+pub(super) fn expr(graph: &Graph, expr: &Expr, lent: &HashSet<Ident>) -> Expr {
     let mut expr = expr.clone();
     if !lent.is_empty() {
         walk_expr(&mut expr, &mut |name: &Ident, _: Position| lend(name, lent));
     }
+    Questions { graph }.visit_expr_mut(&mut expr);
     expr
 }
 
 /// The same for a statement.
-pub(super) fn lent_stmt(stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
+pub(super) fn stmt(graph: &Graph, stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
     let mut stmt = stmt.clone();
     if !lent.is_empty() {
         walk_stmt(&mut stmt, &mut |name: &Ident, _: Position| lend(name, lent));
     }
+    Questions { graph }.visit_stmt_mut(&mut stmt);
     stmt
 }
 
 /// The value of a node, options and all, for use inside of an async block.
-pub(super) fn value(
-    graph: &Graph,
-    step: usize,
-    lent: &HashSet<Ident>,
-    timer: &TokenStream,
-) -> TokenStream {
-    let step = &graph.steps()[step];
-    let Kind::Node(Node { expr, .. }) = &step.kind else {
+pub(super) fn value(graph: &Graph, index: usize, timer: &TokenStream) -> TokenStream {
+    let step = &graph.steps()[index];
+    let Kind::Node(Node { expr: written, .. }) = &step.kind else {
         return TokenStream::new();
     };
-    let expr = lent_expr(expr, lent);
+    let lent = lent(graph, index);
     if !step.options.attempts() {
-        return expr.into_token_stream();
+        return expr(graph, written, &lent).into_token_stream();
     }
-    let fallback = step
-        .options
-        .fallback
-        .as_ref()
-        .map(|fallback| lent_expr(fallback, lent));
-    attempts(graph, &step.options, &expr, fallback.as_ref(), timer)
+    attempts(graph, &step.options, written, &lent, timer)
 }
 
 fn attempts(
     graph: &Graph,
     options: &Options,
-    expr: &Expr,
-    fallback: Option<&Expr>,
+    written: &Expr,
+    lent: &HashSet<Ident>,
     timer: &TokenStream,
 ) -> TokenStream {
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
+    let span = written.span();
+    let failed = quote!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error));
     // What fails and is tried again is the operand of the last `?`, with its own error;
     // if there is more than that one, it is the whole expression with the graph's error.
-    let (attempt, error) = match expr {
+    let (attempt, error) = match written {
         Expr::Try(last) if !Traits::of_expr(&last.expr).fails() => {
-            let (operand, question) = (&last.expr, &last.question_token);
+            let operand = expr(graph, &last.expr, lent);
             (
                 quote!(#operand),
-                quote!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error) #question),
+                question(graph, failed, &last.question_token),
             )
         }
-        _ if Traits::of_expr(expr).fails() => (
-            quote!(<#output as #rt::Outcome>::wrap(#expr)),
-            quote!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error)?),
-        ),
-        _ => (
-            quote!(::core::result::Result::Ok::<_, ::core::convert::Infallible>(#expr)),
-            quote!(__error),
-        ),
+        _ => {
+            let whole = expr(graph, written, lent);
+            if Traits::of_expr(written).fails() {
+                (
+                    quote!(<#output as #rt::Outcome>::wrap(#whole)),
+                    quote!(#failed?),
+                )
+            } else {
+                let never = quote!(::core::convert::Infallible);
+                (
+                    quote!(::core::result::Result::Ok::<_, #never>(#whole)),
+                    quote!(__error),
+                )
+            }
+        }
     };
     let late = match &options.timeout {
-        Some(timeout) => quote_spanned!(timeout.span=> #rt::late::<#output>(__late)?),
+        Some(timeout) => {
+            let output = respan(output, timeout.span);
+            quote_spanned!(timeout.span=> #rt::late::<#output>(__late)?)
+        }
         None => quote!(#rt::never_late(__late)),
     };
-    let failed = match fallback {
-        Some(fallback) => quote!(::core::result::Result::Err(_) => #fallback),
+    let failed = match &options.fallback {
+        Some(fallback) => {
+            let fallback = expr(graph, fallback, lent);
+            quote!(::core::result::Result::Err(_) => #fallback)
+        }
         None => quote! {
             ::core::result::Result::Err(#rt::Failure::Error(__error)) => match #error {},
             ::core::result::Result::Err(#rt::Failure::TimedOut(__late)) => match #late {},
@@ -110,12 +132,28 @@ fn attempts(
         }
         None => quote!(::core::option::Option::None),
     };
+    let attempt = quote_spanned!(span=> || async { #attempt });
     quote! {
-        match #rt::attempts(#timer, #retry, #timeout, #when, || async { #attempt }).await {
+        match #rt::attempts(#timer, #retry, #timeout, #when, #attempt).await {
             ::core::result::Result::Ok(__value) => __value,
             #failed
         }
     }
+}
+
+/// Tokens with another span, for errors that are about what stands there.
+fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
+    tokens
+        .into_token_stream()
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                token = Group::new(group.delimiter(), respan(group.stream(), span)).into();
+            }
+            token.set_span(span);
+            token
+        })
+        .collect()
 }
 
 fn retry(rt: &TokenStream, options: &Options) -> (TokenStream, TokenStream) {
@@ -133,6 +171,35 @@ fn retry(rt: &TokenStream, options: &Options) -> (TokenStream, TokenStream) {
         quote!(#rt::Retry { retries: #retries, pause: #pause, longest: #longest }),
         when,
     )
+}
+
+/// `operand?`, by way of a trait that explains itself.
+fn question(graph: &Graph, operand: TokenStream, question: &Token![?]) -> TokenStream {
+    let span = question.spans[0];
+    let rt = respan(rt(&graph.parsed), span);
+    let output = respan(&graph.parsed.output, span);
+    quote_spanned!(span=> #rt::question::<#output, _>(#operand)#question)
+}
+
+/// Applies [`question`] to every `?` of the graph's own.
+struct Questions<'g> {
+    graph: &'g Graph,
+}
+
+impl VisitMut for Questions<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        visit_mut::visit_expr_mut(self, expr);
+        if let Expr::Try(ended) = expr {
+            let operand = &ended.expr;
+            let tokens = question(self.graph, quote!(#operand), &ended.question_token);
+            *expr = Expr::Verbatim(tokens);
+        }
+    }
+
+    // Their `?`s are their own.
+    fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
+    fn visit_expr_async_mut(&mut self, _: &mut syn::ExprAsync) {}
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
 /// Makes `return value` in a fence of a parallel run end the run, and not only the block

@@ -4,10 +4,8 @@
 //! So their types are inferred together, as they are in the function as it was written:
 //! the arm of a node fixes the type of its slot, and the arms of its users come later.
 
-use std::collections::HashSet;
-
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut;
@@ -28,7 +26,12 @@ pub(super) fn all(graph: &Graph) -> TokenStream {
     let untils = public(graph).into_iter().map(|value| until(graph, value));
     let methods = quote!(#start #run #(#untils)*);
     let methods = implementation(parsed, &methods);
-    quote!(#module #methods)
+    let (traps, trapped) = untyped(graph)
+        .into_iter()
+        .map(|value| trap(graph, value))
+        .unzip::<_, _, Vec<_>, Vec<_>>();
+    let trapped = implementation(parsed, &quote!(#(#trapped)*));
+    quote!(#module #methods #(#traps)* #trapped)
 }
 
 /// The module and `run`, without a body.
@@ -196,6 +199,59 @@ fn public(graph: &Graph) -> Vec<usize> {
         .collect()
 }
 
+/// The nodes for which a partial run lacks only a written type.
+fn untyped(graph: &Graph) -> Vec<usize> {
+    (0..graph.values.len())
+        .filter(|&value| {
+            let Maker::Step(maker) = graph.values[value].maker else {
+                return false;
+            };
+            let name = graph.values[value].name.to_string();
+            let Kind::Node(node) = &graph.steps()[maker].kind else {
+                return false;
+            };
+            node.ty.is_none() && matches!(node.pat, Pat::Ident(_)) && !name.starts_with('_')
+        })
+        .collect()
+}
+
+/// A method that says why it is not there: a trait that nobody implements, and a hidden
+/// method that demands it.
+fn trap(graph: &Graph, value: usize) -> (TokenStream, TokenStream) {
+    let parsed = &graph.parsed;
+    let name = graph.values[value].name.unraw();
+    let method = format_ident!("until_{name}");
+    let function = parsed.plain.sig.ident.unraw();
+    let guard = format_ident!("__{function}_until_{name}");
+    let message = format!("there is no `until_{name}`: the type of node `{name}` is not written");
+    let label = format!("write it: `let {name}: Type = …;`");
+    let Signature {
+        mut generics,
+        params,
+        ..
+    } = Signature::new(parsed);
+    generics
+        .make_where_clause()
+        .predicates
+        .push(syn::parse_quote!(__S: #guard));
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let quiet = quiet();
+    let definition = quote! {
+        #[doc(hidden)]
+        #quiet
+        #[allow(non_camel_case_types)]
+        #[diagnostic::on_unimplemented(message = #message, label = #label)]
+        pub trait #guard {}
+    };
+    let method = quote! {
+        #[doc(hidden)]
+        pub fn #method #impl_generics (self, #params) -> ::core::future::Ready<()> #clause {
+            ::core::unreachable!()
+        }
+    };
+    (definition, method)
+}
+
 fn written_type(graph: &Graph, value: usize) -> Option<&Type> {
     match graph.values[value].maker {
         Maker::Step(step) => match &graph.steps()[step].kind {
@@ -225,7 +281,7 @@ fn start(graph: &Graph) -> TokenStream {
     let picks = public(graph).into_iter().map(|value| {
         let index = Literal::usize_unsuffixed(value);
         let number = target(value);
-        quote!((__target == #number).then(|| __values.#index.into_full()))
+        quote!((__target == #number).then(|| __values.#index.take()))
     });
     // Patterns of inputs are taken apart here, so that each name is a value.
     let patterns = parsed
@@ -237,15 +293,12 @@ fn start(graph: &Graph) -> TokenStream {
             pat => Some(quote!(let #pat = #arg;)),
         });
     let slots = (0..graph.values.len()).map(|value| {
-        let kind = if is_shared(graph, value) {
-            quote!(SharedSlot)
-        } else {
-            quote!(Slot)
-        };
         let name = &graph.values[value].name;
-        match graph.values[value].maker {
-            Maker::Input(_) => quote!(#rt::#kind::full(#name)),
-            Maker::Step(_) => quote!(#rt::#kind::new()),
+        match (graph.values[value].maker, is_shared(graph, value)) {
+            (Maker::Input(_), true) => quote!(#rt::Parallel::full_shared(#name)),
+            (Maker::Input(_), false) => quote!(#rt::Parallel::<#rt::Slot<_>>::full(#name)),
+            (Maker::Step(_), true) => quote!(#rt::Parallel::new_shared()),
+            (Maker::Step(_), false) => quote!(#rt::Parallel::<#rt::Slot<_>>::new()),
         }
     });
     let arms = graph.order.iter().map(|&step| arm(graph, step));
@@ -308,11 +361,7 @@ fn number(step: usize) -> u32 {
 
 /// Whether several nodes may look at a value at once.
 fn is_shared(graph: &Graph, value: usize) -> bool {
-    let shared = match graph.values[value].maker {
-        Maker::Input(input) => graph.parsed.inputs[input].shared.is_some(),
-        Maker::Step(_) => false,
-    };
-    shared || graph.is_lent(value)
+    graph.is_shared_input(value) || graph.is_lent(value)
 }
 
 /// What a step does.
@@ -320,25 +369,22 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
     let step = &graph.steps()[index];
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
-    let mut lent = HashSet::new();
+    let lent = node::lent(graph, index);
     let inputs: Vec<TokenStream> = graph
         .inputs_of(index)
         .into_iter()
         .map(|value| {
             let name = &graph.values[value].name;
             let (slot, guard) = (Literal::usize_unsuffixed(value), own("lent", name));
-            let input = match graph.values[value].maker {
-                Maker::Input(input) => graph.parsed.inputs[input].shared.as_ref(),
-                Maker::Step(_) => None,
-            };
-            if input.is_some() {
+            if graph.is_shared_input(value) {
                 // The user's name is a reference already, and the slot holds an `Arc`.
                 quote!(let #guard = __values.#slot.share(); let #name = &**#guard;)
-            } else if graph.values[value].mover == Some(index) {
-                quote!(let #name = __values.#slot.take();)
-            } else {
-                lent.insert(name.clone());
+            } else if graph.values[value].mover != Some(index) {
                 quote!(let #guard = __values.#slot.share(); let #name = &*#guard;)
+            } else if lent.contains(name) {
+                quote!(let #guard = __values.#slot.take(); let #name = &#guard;)
+            } else {
+                quote!(let #name = __values.#slot.take();)
             }
         })
         .collect();
@@ -351,23 +397,23 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
     };
     let code = match &step.kind {
         Kind::Node(node) => {
-            let value = node::value(graph, index, &lent, &quote!(__ctx.timer()));
+            let value = node::value(graph, index, &quote!(__ctx.timer()));
             let (attrs, pat) = (&node.attrs, &node.pat);
             let ty = node.ty.as_ref().map(|ty| quote!(: #ty));
             let outputs = graph.outputs_of(index).map(|value| {
                 let (slot, name) = (Literal::usize_unsuffixed(value), &graph.values[value].name);
-                quote!(__values.#slot.set(#name);)
+                quote_spanned!(name.span()=> __values.#slot.set(#name);)
             });
             quote!(#(#attrs)* let #pat #ty = #value; #(#outputs)*)
         }
         Kind::Fence(stmt) => {
-            let mut stmt = node::lent_stmt(stmt, &lent);
+            let mut stmt = node::stmt(graph, stmt, &lent);
             node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
             // A fence without `;` is a statement all the same.
             quote!(#stmt;)
         }
         Kind::Tail(expr) => {
-            let mut expr = node::lent_expr(expr, &lent);
+            let mut expr = node::expr(graph, expr, &lent);
             node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
             let exit = exit(quote!(__result));
             quote!(let __result: #output = #expr; return #exit;)

@@ -6,11 +6,10 @@
 //! other values they capture like any async block, so what the compiler says about them
 //! is what it always says.
 
-use std::collections::HashSet;
-
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
+use syn::spanned::Spanned;
 
 use super::{node, own, rt};
 use crate::lower::{Graph, Maker};
@@ -75,11 +74,33 @@ fn close(graph: &Graph, open: &mut Vec<usize>, sections: &mut Vec<Section>) {
 
 fn straight(graph: &Graph, index: usize) -> TokenStream {
     let rt = rt(&graph.parsed);
+    let lent = node::lent(graph, index);
+    // Values that this step does not own by the rules it does not own here either.
+    let references: Vec<TokenStream> = graph
+        .inputs_of(index)
+        .into_iter()
+        .map(|value| &graph.values[value].name)
+        .filter(|name| lent.contains(name))
+        .map(|name| quote!(let #name = &#name;))
+        .collect();
+    let inside = |code: TokenStream| {
+        if references.is_empty() {
+            code
+        } else {
+            quote!({ #(#references)* #code })
+        }
+    };
     match &graph.steps()[index].kind {
-        Kind::Fence(stmt) => quote!(#stmt),
-        Kind::Tail(expr) => quote!(#expr),
+        Kind::Fence(stmt) => {
+            let stmt = node::stmt(graph, stmt, &lent);
+            inside(quote!(#stmt))
+        }
+        Kind::Tail(expr) => {
+            let expr = node::expr(graph, expr, &lent);
+            quote!(#expr)
+        }
         Kind::Node(node) => {
-            let value = node::value(graph, index, &HashSet::new(), &quote!(&#rt::ThreadTimer));
+            let value = inside(node::value(graph, index, &quote!(&#rt::ThreadTimer)));
             let (attrs, pat) = (&node.attrs, &node.pat);
             let ty = node.ty.as_ref().map(|ty| quote!(: #ty));
             quote!(#(#attrs)* let #pat #ty = #value;)
@@ -162,23 +183,26 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>) -> TokenStream {
     let Kind::Node(node) = &graph.steps()[step].kind else {
         return TokenStream::new(); // fences are never in a group
     };
-    let mut lent = HashSet::new();
+    let lent = node::lent(graph, step);
     let inputs: Vec<TokenStream> = graph
         .inputs_of(step)
         .into_iter()
-        .filter(|value| slots.values.contains(value))
         .map(|value| {
             let name = &graph.values[value].name;
             let (slot, guard) = (own("slot", name), own("lent", name));
-            if graph.values[value].mover == Some(step) {
-                quote!(let #name = #slot.take();)
-            } else {
-                lent.insert(name.clone());
-                quote!(let #guard = #slot.share(); let #name = &*#guard;)
+            let borrow = lent.contains(name);
+            match (slots.values.contains(&value), borrow) {
+                (false, false) => quote!(),
+                (false, true) => quote!(let #name = &#name;),
+                (true, _) if graph.values[value].mover != Some(step) => {
+                    quote!(let #guard = #slot.share(); let #name = &*#guard;)
+                }
+                (true, false) => quote!(let #name = #slot.take();),
+                (true, true) => quote!(let #guard = #slot.take(); let #name = &#guard;),
             }
         })
         .collect();
-    let value = node::value(graph, step, &lent, &quote!(&#rt::ThreadTimer));
+    let value = node::value(graph, step, &quote!(&#rt::ThreadTimer));
     let (attrs, pat) = (&node.attrs, &node.pat);
     let ty = node.ty.as_ref().map(|ty| quote!(: #ty));
     let outputs = graph.outputs_of(step).map(|value| {
@@ -191,14 +215,14 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>) -> TokenStream {
         .parsed
         .fallible()
         .then(|| quote!(<#output as #rt::Outcome>::wrap(())));
-    quote! {
-        async {
-            #(#inputs)*
-            #(#attrs)* let #pat #ty = #value;
-            #(#outputs)*
-            #end
-        }
-    }
+    let code = quote! {
+        #(#inputs)*
+        #(#attrs)* let #pat #ty = #value;
+        #(#outputs)*
+        #end
+    };
+    // What rustc says about the block as a whole, it says at the node.
+    quote_spanned!(node.expr.span()=> async { #code })
 }
 
 /// Which values of a group are in slots: those that it makes, and those from above that
