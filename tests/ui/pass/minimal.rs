@@ -16,7 +16,8 @@ pub(crate) async fn no_tail(word: String) {
 }
 
 fn main() {
-    let handle = ws_executor::Executor::new().handle();
+    let executor = ws_executor::Executor::new();
+    let handle = executor.handle();
     handle.block_on(async {
         nothing().await;
         nothing::on(&handle).run().await;

@@ -1,7 +1,6 @@
 //! The graph as data, and as a picture in the function's documentation.
 
 use proc_macro2::TokenStream;
-use quote::quote;
 use syn::Attribute;
 use syn::ext::IdentExt;
 
@@ -20,7 +19,7 @@ pub(super) fn module(graph: &Graph, rest: &TokenStream) -> TokenStream {
         name.unraw()
     );
     let quiet = super::quiet();
-    quote! {
+    emit! {
         #[doc = #doc]
         #quiet
         #vis mod #name {

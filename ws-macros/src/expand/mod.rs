@@ -6,13 +6,20 @@
 //! Neither contains unsafe code. Names that the user does not see begin with `__`, with
 //! spans that keep them apart from the user's.
 
+/// `quote!`, with spans that keep our variables apart from the user's.
+macro_rules! emit {
+    ($($tokens:tt)*) => {
+        ::quote::quote_spanned!(::proc_macro2::Span::mixed_site()=> $($tokens)*)
+    };
+}
+
 pub(crate) mod describe;
 mod node;
 pub(crate) mod parallel;
 pub(crate) mod plain;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::format_ident;
 use syn::Ident;
 use syn::ext::IdentExt;
 
@@ -28,7 +35,7 @@ pub(crate) fn expand(graph: &Graph) -> TokenStream {
     } else {
         parallel::all(graph)
     };
-    quote!(#function #parallel)
+    emit!(#function #parallel)
 }
 
 /// What is emitted beside errors: the function as it was written, and the module with
@@ -48,13 +55,13 @@ pub(crate) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
     } else {
         parallel::stub(parsed, errors)
     };
-    quote!(#lints #function #module)
+    emit!(#lints #function #module)
 }
 
 /// The path of the runtime.
 pub(crate) fn rt(parsed: &Parsed) -> TokenStream {
     let krate = &parsed.args.krate;
-    quote!(#krate::graph::rt)
+    emit!(#krate::graph::rt)
 }
 
 /// A name of ours that belongs to one of the user's.
@@ -64,5 +71,5 @@ fn own(prefix: &str, name: &Ident) -> Ident {
 
 /// Lints that code made by a macro need not pass.
 fn quiet() -> TokenStream {
-    quote!(#[allow(unused, unreachable_pub, unreachable_code, clippy::all, clippy::pedantic)])
+    emit!(#[allow(unused, unreachable_pub, unreachable_code, clippy::all, clippy::pedantic)])
 }

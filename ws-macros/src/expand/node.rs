@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Stmt, Token};
@@ -80,14 +80,14 @@ fn attempts(
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
     let span = written.span();
-    let failed = quote!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error));
+    let failed = emit!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error));
     // What fails and is tried again is the operand of the last `?`, with its own error;
     // if there is more than that one, it is the whole expression with the graph's error.
     let (attempt, error) = match written {
         Expr::Try(last) if !Traits::of_expr(&last.expr).fails() => {
             let operand = expr(graph, &last.expr, lent);
             (
-                quote!(#operand),
+                emit!(#operand),
                 question(graph, failed, &last.question_token),
             )
         }
@@ -95,14 +95,14 @@ fn attempts(
             let whole = expr(graph, written, lent);
             if Traits::of_expr(written).fails() {
                 (
-                    quote!(<#output as #rt::Outcome>::wrap(#whole)),
-                    quote!(#failed?),
+                    emit!(<#output as #rt::Outcome>::wrap(#whole)),
+                    emit!(#failed?),
                 )
             } else {
-                let never = quote!(::core::convert::Infallible);
+                let never = emit!(::core::convert::Infallible);
                 (
-                    quote!(::core::result::Result::Ok::<_, #never>(#whole)),
-                    quote!(__error),
+                    emit!(::core::result::Result::Ok::<_, #never>(#whole)),
+                    emit!(__error),
                 )
             }
         }
@@ -110,16 +110,17 @@ fn attempts(
     let late = match &options.timeout {
         Some(timeout) => {
             let output = respan(output, timeout.span);
-            quote_spanned!(timeout.span=> #rt::late::<#output>(__late)?)
+            let late = emit!(__late);
+            quote_spanned!(timeout.span=> #rt::late::<#output>(#late)?)
         }
-        None => quote!(#rt::never_late(__late)),
+        None => emit!(#rt::never_late(__late)),
     };
     let failed = match &options.fallback {
         Some(fallback) => {
             let fallback = expr(graph, fallback, lent);
-            quote!(::core::result::Result::Err(_) => #fallback)
+            emit!(::core::result::Result::Err(_) => #fallback)
         }
-        None => quote! {
+        None => emit! {
             ::core::result::Result::Err(#rt::Failure::Error(__error)) => match #error {},
             ::core::result::Result::Err(#rt::Failure::TimedOut(__late)) => match #late {},
         },
@@ -128,12 +129,12 @@ fn attempts(
     let timeout = match &options.timeout {
         Some(timeout) => {
             let duration = &timeout.duration;
-            quote!(::core::option::Option::Some(#duration))
+            emit!(::core::option::Option::Some(#duration))
         }
-        None => quote!(::core::option::Option::None),
+        None => emit!(::core::option::Option::None),
     };
     let attempt = quote_spanned!(span=> || async { #attempt });
-    quote! {
+    emit! {
         match #rt::attempts(#timer, #retry, #timeout, #when, #attempt).await {
             ::core::result::Result::Ok(__value) => __value,
             #failed
@@ -158,17 +159,17 @@ fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
 
 fn retry(rt: &TokenStream, options: &Options) -> (TokenStream, TokenStream) {
     let Some(retry) = &options.retry else {
-        return (quote!(#rt::Retry::NEVER), quote!(|_: &_| false));
+        return (emit!(#rt::Retry::NEVER), emit!(|_: &_| false));
     };
     let retries = &retry.retries;
-    let zero = quote!(::core::time::Duration::ZERO);
+    let zero = emit!(::core::time::Duration::ZERO);
     let (pause, longest) = retry.backoff.clone().unwrap_or((zero.clone(), zero));
     let when = match &retry.when {
-        Some(when) => quote!(#when),
-        None => quote!(|_: &_| true),
+        Some(when) => emit!(#when),
+        None => emit!(|_: &_| true),
     };
     (
-        quote!(#rt::Retry { retries: #retries, pause: #pause, longest: #longest }),
+        emit!(#rt::Retry { retries: #retries, pause: #pause, longest: #longest }),
         when,
     )
 }
@@ -191,7 +192,7 @@ impl VisitMut for Questions<'_> {
         visit_mut::visit_expr_mut(self, expr);
         if let Expr::Try(ended) = expr {
             let operand = &ended.expr;
-            let tokens = question(self.graph, quote!(#operand), &ended.question_token);
+            let tokens = question(self.graph, emit!(#operand), &ended.question_token);
             *expr = Expr::Verbatim(tokens);
         }
     }
@@ -211,7 +212,7 @@ pub(super) struct Returns<'a> {
 impl VisitMut for Returns<'_> {
     fn visit_expr_return_mut(&mut self, ret: &mut syn::ExprReturn) {
         visit_mut::visit_expr_return_mut(self, ret);
-        let value = ret.expr.take().map_or(quote!(()), |value| quote!(#value));
+        let value = ret.expr.take().map_or(emit!(()), |value| emit!(#value));
         let exit = (self.exit)(value);
         ret.expr = Some(Box::new(Expr::Verbatim(exit)));
     }

@@ -5,7 +5,7 @@
 //! the arm of a node fixes the type of its slot, and the arms of its users come later.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut;
@@ -24,14 +24,14 @@ pub(super) fn all(graph: &Graph) -> TokenStream {
     let start = start(graph);
     let run = run(graph);
     let untils = public(graph).into_iter().map(|value| until(graph, value));
-    let methods = quote!(#start #run #(#untils)*);
+    let methods = emit!(#start #run #(#untils)*);
     let methods = implementation(parsed, &methods);
     let (traps, trapped) = untyped(graph)
         .into_iter()
         .map(|value| trap(graph, value))
         .unzip::<_, _, Vec<_>, Vec<_>>();
-    let trapped = implementation(parsed, &quote!(#(#trapped)*));
-    quote!(#module #methods #(#traps)* #trapped)
+    let trapped = implementation(parsed, &emit!(#(#trapped)*));
+    emit!(#module #methods #(#traps)* #trapped)
 }
 
 /// The module and `run`, without a body.
@@ -44,7 +44,7 @@ pub(super) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
     let output = &parsed.output;
     let quiet = quiet();
     let on = on(parsed);
-    let run = quote! {
+    let run = emit! {
         #[doc(hidden)]
         pub fn run #impl_generics (self, #params) -> impl ::core::future::Future<Output = #output> #clause {
             async { ::core::unreachable!() }
@@ -55,7 +55,7 @@ pub(super) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
     } else {
         implementation(parsed, &run)
     };
-    quote! {
+    emit! {
         #[doc(hidden)]
         #quiet
         #vis mod #name { #on }
@@ -65,7 +65,7 @@ pub(super) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
 
 fn implementation(parsed: &Parsed, methods: &TokenStream) -> TokenStream {
     let (rt, name, quiet) = (rt(parsed), &parsed.plain.sig.ident, quiet());
-    quote! {
+    emit! {
         #quiet
         impl<__S, __D> #name::On<__S, __D>
         where
@@ -82,7 +82,7 @@ fn on(parsed: &Parsed) -> TokenStream {
     let krate = &parsed.args.krate;
     let name = parsed.plain.sig.ident.unraw();
     let doc_on = format!("Runs of [`{name}`](fn@super::{name}) on `spawner`, in parallel.");
-    quote! {
+    emit! {
         #[doc = #doc_on]
         pub fn on<S>(spawner: &S) -> On<S>
         where
@@ -148,7 +148,7 @@ impl Signature {
             };
             let ty = owned(parsed, input);
             params.push(syn::parse_quote!(#name: #ty));
-            args.push(quote!(#name));
+            args.push(emit!(#name));
         }
         Self {
             generics,
@@ -236,14 +236,14 @@ fn trap(graph: &Graph, value: usize) -> (TokenStream, TokenStream) {
         .push(syn::parse_quote!(__S: #guard));
     let (impl_generics, _, clause) = generics.split_for_impl();
     let quiet = quiet();
-    let definition = quote! {
+    let definition = emit! {
         #[doc(hidden)]
         #quiet
         #[allow(non_camel_case_types)]
         #[diagnostic::on_unimplemented(message = #message, label = #label)]
         pub trait #guard {}
     };
-    let method = quote! {
+    let method = emit! {
         #[doc(hidden)]
         pub fn #method #impl_generics (self, #params) -> ::core::future::Ready<()> #clause {
             ::core::unreachable!()
@@ -281,7 +281,7 @@ fn start(graph: &Graph) -> TokenStream {
     let picks = public(graph).into_iter().map(|value| {
         let index = Literal::usize_unsuffixed(value);
         let number = target(value);
-        quote!((__target == #number).then(|| __values.#index.take()))
+        emit!((__target == #number).then(|| __values.#index.take()))
     });
     // Patterns of inputs are taken apart here, so that each name is a value.
     let patterns = parsed
@@ -290,30 +290,30 @@ fn start(graph: &Graph) -> TokenStream {
         .zip(&args)
         .filter_map(|(input, arg)| match &input.pat {
             Pat::Ident(_) => None,
-            pat => Some(quote!(let #pat = #arg;)),
+            pat => Some(emit!(let #pat = #arg;)),
         });
     let slots = (0..graph.values.len()).map(|value| {
         let name = &graph.values[value].name;
         match (graph.values[value].maker, is_shared(graph, value)) {
-            (Maker::Input(_), true) => quote!(#rt::Parallel::full_shared(#name)),
-            (Maker::Input(_), false) => quote!(#rt::Parallel::<#rt::Slot<_>>::full(#name)),
-            (Maker::Step(_), true) => quote!(#rt::Parallel::new_shared()),
-            (Maker::Step(_), false) => quote!(#rt::Parallel::<#rt::Slot<_>>::new()),
+            (Maker::Input(_), true) => emit!(#rt::Parallel::full_shared(#name)),
+            (Maker::Input(_), false) => emit!(#rt::Parallel::<#rt::Slot<_>>::full(#name)),
+            (Maker::Step(_), true) => emit!(#rt::Parallel::new_shared()),
+            (Maker::Step(_), false) => emit!(#rt::Parallel::<#rt::Slot<_>>::new()),
         }
     });
     let arms = graph.order.iter().map(|&step| arm(graph, step));
     let (go, end) = if parsed.fallible() {
         (
-            quote!(#rt::go::<#output>()),
-            quote!(#rt::end::<#output>(__node.await)),
+            emit!(#rt::go::<#output>()),
+            emit!(#rt::end::<#output>(__node.await)),
         )
     } else {
         (
-            quote!(#rt::Flow::<#output>::Continue(())),
-            quote!(__node.await),
+            emit!(#rt::Flow::<#output>::Continue(())),
+            emit!(__node.await),
         )
     };
-    quote! {
+    emit! {
         #[doc(hidden)]
         fn __start #impl_generics (
             __bound: #rt::Bound<__S>,
@@ -378,49 +378,50 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
             let (slot, guard) = (Literal::usize_unsuffixed(value), own("lent", name));
             if graph.is_shared_input(value) {
                 // The user's name is a reference already, and the slot holds an `Arc`.
-                quote!(let #guard = __values.#slot.share(); let #name = &**#guard;)
+                emit!(let #guard = __values.#slot.share(); let #name = &**#guard;)
             } else if graph.values[value].mover != Some(index) {
-                quote!(let #guard = __values.#slot.share(); let #name = &*#guard;)
+                emit!(let #guard = __values.#slot.share(); let #name = &*#guard;)
             } else if lent.contains(name) {
-                quote!(let #guard = __values.#slot.take(); let #name = &#guard;)
+                emit!(let #guard = __values.#slot.take(); let #name = &#guard;)
             } else {
-                quote!(let #name = __values.#slot.take();)
+                emit!(let #name = __values.#slot.take();)
             }
         })
         .collect();
     let exit = |value: TokenStream| {
         if graph.parsed.fallible() {
-            quote!(#rt::exit::<#output>(#value))
+            emit!(#rt::exit::<#output>(#value))
         } else {
-            quote!(#rt::Flow::<#output>::Break(#value))
+            emit!(#rt::Flow::<#output>::Break(#value))
         }
     };
     let code = match &step.kind {
         Kind::Node(node) => {
-            let value = node::value(graph, index, &quote!(__ctx.timer()));
+            let value = node::value(graph, index, &emit!(__ctx.timer()));
             let (attrs, pat) = (&node.attrs, &node.pat);
-            let ty = node.ty.as_ref().map(|ty| quote!(: #ty));
+            let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
             let outputs = graph.outputs_of(index).map(|value| {
                 let (slot, name) = (Literal::usize_unsuffixed(value), &graph.values[value].name);
-                quote_spanned!(name.span()=> __values.#slot.set(#name);)
+                let values = emit!(__values);
+                quote_spanned!(name.span()=> #values.#slot.set(#name);)
             });
-            quote!(#(#attrs)* let #pat #ty = #value; #(#outputs)*)
+            emit!(#(#attrs)* let #pat #ty = #value; #(#outputs)*)
         }
         Kind::Fence(stmt) => {
             let mut stmt = node::stmt(graph, stmt, &lent);
             node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
             // A fence without `;` is a statement all the same.
-            quote!(#stmt;)
+            emit!(#stmt;)
         }
         Kind::Tail(expr) => {
             let mut expr = node::expr(graph, expr, &lent);
             node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
-            let exit = exit(quote!(__result));
-            quote!(let __result: #output = #expr; return #exit;)
+            let exit = exit(emit!(__result));
+            emit!(let __result: #output = #expr; return #exit;)
         }
     };
     let number = number(index);
-    quote!(#number => { #(#inputs)* #code })
+    emit!(#number => { #(#inputs)* #code })
 }
 
 /// The shape of a run that includes the steps for which `part` says so.
@@ -442,15 +443,15 @@ fn plan(graph: &Graph, part: impl Fn(usize) -> bool) -> TokenStream {
             next[need].push(number(step));
         }
     }
-    let next = next.iter().map(|next| quote!(&[#(#next),*]));
+    let next = next.iter().map(|next| emit!(&[#(#next),*]));
     let places = graph.steps().iter().map(|step| match &step.options {
         Options {
             inline: Some(_), ..
-        } => quote!(#rt::Place::Inline),
-        Options { spawn: Some(_), .. } => quote!(#rt::Place::Spawn),
-        _ => quote!(#rt::Place::Any),
+        } => emit!(#rt::Place::Inline),
+        Options { spawn: Some(_), .. } => emit!(#rt::Place::Spawn),
+        _ => emit!(#rt::Place::Any),
     });
-    quote! {
+    emit! {
         static __PLAN: #rt::Plan<#count> = #rt::Plan {
             name: #name,
             needs: [#(#needs),*],
@@ -476,7 +477,7 @@ fn run(graph: &Graph) -> TokenStream {
         .push(syn::parse_quote!(__D: #rt::DeadlineFor<#output>));
     let (impl_generics, _, clause) = generics.split_for_impl();
     let plan = plan(graph, |_| true);
-    quote! {
+    emit! {
         /// Runs the graph: nodes whose inputs are ready run at the same time.
         ///
         /// Dropping the future cancels the run.
@@ -511,9 +512,9 @@ fn until(graph: &Graph, value: usize) -> TokenStream {
     let method = format_ident!("until_{name}", span = graph.values[value].name.span());
     let output = &parsed.output;
     let result = if parsed.fallible() {
-        quote!(<#output as #rt::Outcome>::With<#ty>)
+        emit!(<#output as #rt::Outcome>::With<#ty>)
     } else {
-        quote!(#ty)
+        emit!(#ty)
     };
     let Signature {
         mut generics,
@@ -533,14 +534,14 @@ fn until(graph: &Graph, value: usize) -> TokenStream {
     let number = target(value);
     let (exit, wrap) = if parsed.fallible() {
         (
-            quote!(#rt::early::<#output, #ty>(__result)),
-            quote!(<#output as #rt::Outcome>::wrap(__value)),
+            emit!(#rt::early::<#output, #ty>(__result)),
+            emit!(<#output as #rt::Outcome>::wrap(__value)),
         )
     } else {
-        (quote!(#rt::no_value(__result)), quote!(__value))
+        (emit!(#rt::no_value(__result)), emit!(__value))
     };
     let doc = format!("Runs only what `{name}` needs, and returns its value.");
-    quote! {
+    emit! {
         #[doc = #doc]
         #vis fn #method #impl_generics (self, #params) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send
         #clause

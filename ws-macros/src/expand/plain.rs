@@ -7,7 +7,7 @@
 //! is what it always says.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote_spanned};
 use syn::Ident;
 use syn::spanned::Spanned;
 
@@ -35,7 +35,7 @@ pub(super) fn function(graph: &Graph) -> TokenStream {
         #[allow(clippy::borrow_deref_ref, clippy::explicit_auto_deref)]
     ));
     *function.block = syn::parse_quote!({ #(#items)* #(#sections)* });
-    quote!(#function)
+    emit!(#function)
 }
 
 /// Cuts the steps where one waits for all since the last cut. What lies between two cuts
@@ -81,29 +81,29 @@ fn straight(graph: &Graph, index: usize) -> TokenStream {
         .into_iter()
         .map(|value| &graph.values[value].name)
         .filter(|name| lent.contains(name))
-        .map(|name| quote!(let #name = &#name;))
+        .map(|name| emit!(let #name = &#name;))
         .collect();
     let inside = |code: TokenStream| {
         if references.is_empty() {
             code
         } else {
-            quote!({ #(#references)* #code })
+            emit!({ #(#references)* #code })
         }
     };
     match &graph.steps()[index].kind {
         Kind::Fence(stmt) => {
             let stmt = node::stmt(graph, stmt, &lent);
-            inside(quote!(#stmt))
+            inside(emit!(#stmt))
         }
         Kind::Tail(expr) => {
             let expr = node::expr(graph, expr, &lent);
-            quote!(#expr)
+            emit!(#expr)
         }
         Kind::Node(node) => {
-            let value = inside(node::value(graph, index, &quote!(&#rt::ThreadTimer)));
+            let value = inside(node::value(graph, index, &emit!(&#rt::ThreadTimer)));
             let (attrs, pat) = (&node.attrs, &node.pat);
-            let ty = node.ty.as_ref().map(|ty| quote!(: #ty));
-            quote!(#(#attrs)* let #pat #ty = #value;)
+            let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
+            emit!(#(#attrs)* let #pat #ty = #value;)
         }
     }
 }
@@ -118,17 +118,17 @@ fn group(graph: &Graph, steps: &[usize]) -> TokenStream {
         let name = &graph.values[value].name;
         let slot = own("slot", name);
         let kind = if slots.is_lent(value) {
-            quote!(SharedSlot)
+            emit!(SharedSlot)
         } else {
-            quote!(Slot)
+            emit!(Slot)
         };
         before.push(if slots.is_made_here(value) {
-            quote!(let #slot = #rt::#kind::new();)
+            emit!(let #slot = #rt::#kind::new();)
         } else {
-            quote!(let #slot = #rt::#kind::full(#name);)
+            emit!(let #slot = #rt::#kind::full(#name);)
         });
         if !slots.is_moved_here(value) {
-            after.push(quote!(let #name = #slot.into_full();));
+            after.push(emit!(let #name = #slot.into_full();));
         }
     }
     let futures: Vec<Ident> = (0..steps.len())
@@ -142,9 +142,9 @@ fn group(graph: &Graph, steps: &[usize]) -> TokenStream {
             .into_iter()
             .filter_map(|need| steps.iter().position(|&other| other == need))
             .collect();
-        let poll = quote!(__group.poll(#index, &[#(#needs),*], #future.as_mut(), __cx));
+        let poll = emit!(__group.poll(#index, &[#(#needs),*], #future.as_mut(), __cx));
         if fallible {
-            quote! {
+            emit! {
                 if let ::core::option::Option::Some(__end) = #poll {
                     if let ::core::ops::ControlFlow::Break(__end) = <#output as #rt::Outcome>::split::<()>(__end) {
                         return ::core::task::Poll::Ready(::core::option::Option::Some(__end));
@@ -152,11 +152,11 @@ fn group(graph: &Graph, steps: &[usize]) -> TokenStream {
                 }
             }
         } else {
-            quote!(let _: ::core::option::Option<()> = #poll;)
+            emit!(let _: ::core::option::Option<()> = #poll;)
         }
     });
     let count = steps.len();
-    quote! {
+    emit! {
         #(#before)*
         {
             #(let mut #futures = ::core::pin::pin!(#blocks);)*
@@ -192,30 +192,30 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>) -> TokenStream {
             let (slot, guard) = (own("slot", name), own("lent", name));
             let borrow = lent.contains(name);
             match (slots.values.contains(&value), borrow) {
-                (false, false) => quote!(),
-                (false, true) => quote!(let #name = &#name;),
+                (false, false) => emit!(),
+                (false, true) => emit!(let #name = &#name;),
                 (true, _) if graph.values[value].mover != Some(step) => {
-                    quote!(let #guard = #slot.share(); let #name = &*#guard;)
+                    emit!(let #guard = #slot.share(); let #name = &*#guard;)
                 }
-                (true, false) => quote!(let #name = #slot.take();),
-                (true, true) => quote!(let #guard = #slot.take(); let #name = &#guard;),
+                (true, false) => emit!(let #name = #slot.take();),
+                (true, true) => emit!(let #guard = #slot.take(); let #name = &#guard;),
             }
         })
         .collect();
-    let value = node::value(graph, step, &quote!(&#rt::ThreadTimer));
+    let value = node::value(graph, step, &emit!(&#rt::ThreadTimer));
     let (attrs, pat) = (&node.attrs, &node.pat);
-    let ty = node.ty.as_ref().map(|ty| quote!(: #ty));
+    let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
     let outputs = graph.outputs_of(step).map(|value| {
         let name = &graph.values[value].name;
         let slot = own("slot", name);
-        quote!(#slot.set(#name);)
+        emit!(#slot.set(#name);)
     });
     let output = &graph.parsed.output;
     let end = graph
         .parsed
         .fallible()
-        .then(|| quote!(<#output as #rt::Outcome>::wrap(())));
-    let code = quote! {
+        .then(|| emit!(<#output as #rt::Outcome>::wrap(())));
+    let code = emit! {
         #(#inputs)*
         #(#attrs)* let #pat #ty = #value;
         #(#outputs)*
