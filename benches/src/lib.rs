@@ -8,6 +8,7 @@
 //! cargo bench -p benches --bench executors -- --quick # about a minute, coarse
 //! cargo bench -p benches --bench io                   # about three minutes
 //! cargo bench -p benches --bench io -- --quick        # half a minute, coarse
+//! cargo bench -p benches --bench fork_join            # about two minutes
 //! ```
 //!
 //! A benchmark here is a program (`harness = false`) under `benches/`. It puts
@@ -21,11 +22,15 @@
 //! | [`clock`] | wall time and CPU time, and whether the thread had its core for itself |
 //! | [`usage`] | CPU time and context switches of all threads |
 //! | [`counting`] | what work allocates |
+//! | [`meter`] | wall time and CPU time of one sample, of all threads |
 //! | [`pin`] | tying a thread to a core |
 //! | [`rounds`] | alternating rounds: every contender once a round, in rotating order |
+//! | [`limits`] | how long a case may take |
 //! | [`progress`] | where a run is, and what it is stuck in |
 //! | [`table`] | an aligned text table |
 //! | [`bars`] | a bar chart |
+//! | [`stats`] | quantiles and means |
+//! | [`goal`] | a goal, and whether it was reached |
 //! | [`json`] | the same figures for programs |
 //! | [`output`] | where files go |
 //!
@@ -35,12 +40,16 @@
 pub mod bars;
 pub mod clock;
 pub mod counting;
+pub mod goal;
 pub mod json;
+pub mod limits;
+pub mod meter;
 pub mod options;
 pub mod output;
 pub mod pin;
 pub mod progress;
 pub mod rounds;
+pub mod stats;
 pub mod table;
 pub mod usage;
 

@@ -1,8 +1,9 @@
 //! What a case is, and how it is put together with a contender.
 
+use benches::meter::Meter;
+
 use crate::contender::{Contender, Kind};
 use crate::contenders::{AsyncExecutor, Floor, Pool, StaticExecutor, Tokio, Ws};
-use crate::meter::Meter;
 
 /// Work that every contender does with the same code.
 pub(crate) trait Case: 'static {

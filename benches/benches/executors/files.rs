@@ -4,12 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use benches::bars::{Chart, Panel, Row};
+use benches::goal::Goal;
 use benches::json::{self, Value};
 use benches::output;
 
 use crate::Findings;
 use crate::contender::Kind;
-use crate::goals::Goal;
 use crate::low_load::LowLoad;
 use crate::memory::{Memory, PerTask};
 use crate::outcome::{Means, Measured, Outcome};

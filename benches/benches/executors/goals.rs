@@ -1,12 +1,8 @@
 //! The goals, and which of them were reached.
 //!
-//! They are for two workers. Strict: a shortfall of two per cent that comes back
-//! in every run is one. But one that small may also be the noise of this run, and
-//! is called [small](NOISE).
+//! They are for two workers.
 
-use std::fmt;
-
-use benches::json::Value;
+use benches::goal::Goal;
 use ws_executor::DriverHandoff;
 
 use crate::contender::Kind;
@@ -16,108 +12,6 @@ use crate::{Findings, in_words};
 
 /// The number of workers that the goals are for.
 pub(crate) const WORKERS: usize = 2;
-
-/// What an executor may easily miss a goal by in one run and reach it by in the
-/// next; not measured.
-const NOISE: f64 = 1.03;
-
-/// One goal and what became of it.
-pub(crate) struct Goal {
-    what: String,
-    /// The figure, in words.
-    found: String,
-    /// How many times the limit was needed; the goal is reached up to 1.
-    excess: f64,
-    /// Where it fell short.
-    shortfalls: Vec<String>,
-}
-
-impl Goal {
-    /// A value that must not exceed a limit.
-    fn at_most(what: impl Into<String>, unit: &str, value: f64, limit: f64) -> Self {
-        Self {
-            what: what.into(),
-            found: format!("{value:.2}{unit}, at most {limit:.2}{unit}"),
-            excess: value / limit,
-            shortfalls: Vec::new(),
-        }
-    }
-
-    /// A value that must reach a limit.
-    fn at_least(what: impl Into<String>, unit: &str, value: f64, limit: f64) -> Self {
-        Self {
-            what: what.into(),
-            found: format!("{value:.2}{unit}, at least {limit:.2}{unit}"),
-            excess: limit / value,
-            shortfalls: Vec::new(),
-        }
-    }
-
-    /// Something that is to be so in every case that `judge` has a verdict on: how
-    /// many times the limit is needed there, and that in words.
-    fn in_every_case<'a>(
-        what: &str,
-        outcomes: impl Iterator<Item = &'a Outcome>,
-        judge: impl Fn(&Outcome) -> Option<(f64, String)>,
-    ) -> Option<Self> {
-        let verdicts: Vec<_> = outcomes.filter_map(judge).collect();
-        let total = verdicts.len();
-        let excess = verdicts
-            .iter()
-            .map(|(excess, _)| *excess)
-            .fold(0.0, f64::max);
-        let shortfalls: Vec<_> = verdicts
-            .into_iter()
-            .filter(|(excess, _)| *excess > 1.0)
-            .map(|(excess, text)| text + small(excess))
-            .collect();
-        (total > 0).then(|| Self {
-            what: what.into(),
-            found: format!("in {} of {total} cases", total - shortfalls.len()),
-            excess,
-            shortfalls,
-        })
-    }
-
-    fn is_reached(&self) -> bool {
-        self.excess <= 1.0
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        let shortfalls: Vec<_> = self.shortfalls.iter().map(|s| s.as_str().into()).collect();
-        Value::object([
-            ("goal", self.what.as_str().into()),
-            ("found", self.found.as_str().into()),
-            ("reached", self.is_reached().into()),
-            ("shortfalls", shortfalls.into()),
-        ])
-    }
-}
-
-impl fmt::Display for Goal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.is_reached() {
-            "reached"
-        } else {
-            "NOT reached"
-        };
-        let small = small(self.excess);
-        write!(f, "{}: {} — {word}{small}", self.what, self.found)?;
-        for shortfall in &self.shortfalls {
-            write!(f, "\n      {shortfall}")?;
-        }
-        Ok(())
-    }
-}
-
-/// What to say of a shortfall that may be noise.
-fn small(excess: f64) -> &'static str {
-    if excess > 1.0 && excess <= NOISE {
-        " (a small shortfall)"
-    } else {
-        ""
-    }
-}
 
 /// Holds the findings against the goals:
 /// 1. at least as fast as the best peer in every case;
@@ -152,13 +46,12 @@ fn every_case(outcomes: &[&Outcome]) -> Option<Goal> {
     let in_means = outcomes.iter().filter(|outcome| outcome.is_in_means());
     Goal::in_every_case(
         "at least as fast as the best peer",
-        in_means.copied(),
-        |outcome| {
+        in_means.filter_map(|outcome| {
             let speed = outcome.speed(Kind::Ws)?;
             let peer = outcome.best_peer()?;
             let text = format!("{}: {speed:.2} × {}", outcome.name, peer.kind);
             Some((1.0 / speed, text))
-        },
+        }),
     )
 }
 
@@ -195,18 +88,15 @@ fn floor(outcome: &Outcome) -> Vec<Goal> {
 }
 
 fn cpu(outcomes: &[&Outcome]) -> Option<Goal> {
+    let in_means = outcomes.iter().filter(|outcome| outcome.is_in_means());
     Goal::in_every_case(
         "CPU time no higher than the peer's that uses least",
-        outcomes
-            .iter()
-            .copied()
-            .filter(|outcome| outcome.is_in_means()),
-        |outcome| {
+        in_means.filter_map(|outcome| {
             let ratio = outcome.cpu_ratio()?;
             let peer = outcome.thriftiest_peer()?;
             let text = format!("{}: {ratio:.2} × {}", outcome.name, peer.kind);
             Some((ratio, text))
-        },
+        }),
     )
 }
 
@@ -275,17 +165,4 @@ fn ping(findings: &Findings) -> Option<Goal> {
         ping.p99 / 1_000.0,
         3.0,
     ))
-}
-
-/// Prints one line per goal, and one per shortfall.
-pub(crate) fn print(goals: &[Goal]) {
-    if goals.is_empty() {
-        return;
-    }
-    println!("Goals, at {WORKERS} workers:");
-    for goal in goals {
-        println!("  {goal}");
-    }
-    let reached = goals.iter().filter(|goal| goal.is_reached()).count();
-    println!("{reached} of {} goals reached.", goals.len());
 }

@@ -14,8 +14,8 @@
 //! is one generic function over it (`case.rs`, `cases/`). For each case, all
 //! executors are started side by side; idle ones sleep. They alternate inside
 //! every round (`run.rs`), and each sample is wall time and the CPU time of all
-//! threads (`meter.rs`). Three sections measure what is no such time: `memory.rs`,
-//! `low_load.rs` and `ping.rs`. `goals.rs` says which goals were reached.
+//! threads ([`meter`](benches::meter)). Three sections measure what is no such time:
+//! `memory.rs`, `low_load.rs` and `ping.rs`. `goals.rs` says which goals were reached.
 
 mod case;
 mod cases;
@@ -25,7 +25,6 @@ mod files;
 mod goals;
 mod low_load;
 mod memory;
-mod meter;
 mod outcome;
 mod ping;
 mod report;
@@ -36,6 +35,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use benches::counting::Counting;
+use benches::goal;
+use benches::limits::Limits;
 use benches::options::{Effort, Options};
 use benches::pin;
 use benches::progress::Progress;
@@ -46,7 +47,6 @@ use self::low_load::LowLoad;
 use self::memory::Memory;
 use self::outcome::Outcome;
 use self::ping::Ping;
-use self::run::Limits;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -147,7 +147,7 @@ fn run(options: &Options, plan: &Plan) -> io::Result<()> {
     }
     report::print(&findings);
     let goals = goals::all(&findings);
-    goals::print(&goals);
+    goal::print(&format!("Goals, at {} workers", goals::WORKERS), &goals);
     for path in files::save(&findings, &goals)? {
         eprintln!("written to {}", path.display());
     }

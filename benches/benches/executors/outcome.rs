@@ -1,6 +1,7 @@
 //! What was measured of one case, and how contenders compare in it.
 
 use benches::rounds::Series;
+use benches::stats::geometric_mean;
 
 use crate::contender::Kind;
 
@@ -90,26 +91,6 @@ impl Outcome {
     pub(crate) fn is_in_means(&self) -> bool {
         !self.has_floor
     }
-}
-
-/// Returns the value below which that share of all lies.
-pub(crate) fn quantile(values: &mut [f64], share: f64) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let index = (values.len() as f64 * share) as usize;
-    values
-        .get(index.min(values.len().saturating_sub(1)))
-        .copied()
-        .unwrap_or(f64::NAN)
-}
-
-/// Returns the geometric mean; `None` without values.
-pub(crate) fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0);
-    for value in values {
-        sum += value.ln();
-        count += 1;
-    }
-    (count > 0).then(|| (sum / f64::from(count)).exp())
 }
 
 /// The means over all cases at one number of workers.

@@ -5,50 +5,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use benches::options::Effort;
+use benches::limits::Limits;
+use benches::meter::Meter;
 use benches::progress::Watch;
 use benches::rounds::{Contender, Rounds};
+use benches::stats::quantile;
 
 use crate::case::Entry;
 use crate::contender::Kind;
-use crate::meter::Meter;
-use crate::outcome::{Measured, Outcome, quantile};
-
-/// How long a case may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// The time for all rounds of all contenders.
-    budget: Duration,
-    /// Taken even if the time is over.
-    least_rounds: usize,
-    most_rounds: usize,
-}
-
-impl Limits {
-    /// With `budget` instead of the effort's own, if given.
-    pub(crate) fn new(effort: Effort, budget: Option<Duration>) -> Self {
-        let (seconds, least_rounds, most_rounds) = match effort {
-            Effort::Full => (6.0, 5, 200),
-            Effort::Quick => (0.7, 1, 40),
-            Effort::Smoke => (0.0, 1, 1),
-        };
-        Self {
-            budget: budget.unwrap_or(Duration::from_secs_f64(seconds)),
-            least_rounds,
-            most_rounds,
-        }
-    }
-
-    /// Returns whether there is time for one more round that takes as long as the
-    /// others did.
-    fn allow(&self, done: usize, elapsed: Duration) -> bool {
-        if done < self.least_rounds {
-            return true;
-        }
-        let next = elapsed / done as u32;
-        done < self.most_rounds && elapsed + next <= self.budget
-    }
-}
+use crate::outcome::{Measured, Outcome};
 
 /// The first sample finds cold caches and memory that the process does not have
 /// yet: nobody should pay for being first, so it is thrown away, unless it took so

@@ -10,9 +10,10 @@
 use std::mem;
 use std::pin::Pin;
 
+use benches::meter::Meter;
+
 use crate::case::{Case, Rules, ThreadPool};
 use crate::contender::{Contender, Spawn};
-use crate::meter::Meter;
 
 const TASKS: usize = 300;
 const STEPS: usize = 300;

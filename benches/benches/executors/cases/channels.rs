@@ -2,9 +2,10 @@
 //!
 //! The channels are async-channel's, which belongs to no executor.
 
+use benches::meter::Meter;
+
 use crate::case::Case;
 use crate::contender::Contender;
-use crate::meter::Meter;
 
 /// Four tasks send to four others over one channel.
 pub(crate) struct ManyToMany;

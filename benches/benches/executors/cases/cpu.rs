@@ -7,9 +7,10 @@
 
 use std::hint::black_box;
 
+use benches::meter::Meter;
+
 use crate::case::Case;
 use crate::contender::{Contender, Spawn};
-use crate::meter::Meter;
 
 const TASKS: usize = 2_000;
 /// Of so many tasks one is long, and all long ones are in the first quarter, so

@@ -5,9 +5,10 @@
 //! the first, and thereby makes the wall time less and the CPU time more; so these
 //! two also run on one worker.
 
+use benches::meter::Meter;
+
 use crate::case::{Case, Rules, ThreadPool};
 use crate::contender::{Contender, Spawn};
-use crate::meter::Meter;
 
 /// A task spawns another and awaits it, one at a time.
 pub(crate) struct SpawnJoin;

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use benches::meter::Meter;
+
 use crate::case::Case;
 use crate::contender::Contender;
-use crate::meter::Meter;
 
 const TASKS: usize = 12_800;
 

@@ -6,9 +6,10 @@
 
 use std::pin::Pin;
 
+use benches::meter::Meter;
+
 use crate::case::Case;
 use crate::contender::{Contender, Spawn};
-use crate::meter::Meter;
 
 const CHILDREN: usize = 10;
 

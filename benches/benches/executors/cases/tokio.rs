@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 
+use benches::meter::Meter;
 use futures::channel::oneshot;
 
 use crate::case::{Case, Rules, ThreadPool};
 use crate::contender::{Contender, Spawn};
-use crate::meter::Meter;
 
 /// 10,000 spawns of a task that counts down, from inside of `block_on`.
 ///

@@ -10,10 +10,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use benches::meter::Meter;
+
 use crate::case::{Case, Rules, ThreadPool};
 use crate::cases::tokio::spawn_and_await;
 use crate::contender::{Contender, Spawn};
-use crate::meter::Meter;
 
 /// Ten microseconds of work that lets other threads have the core, as theirs
 /// does: the thread that spawns needs one.

@@ -16,13 +16,13 @@ use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use benches::meter::Meter;
 use futures::future::poll_fn;
 use futures::task::AtomicWaker;
 use ws_core::FastRand;
 
 use crate::case::Case;
 use crate::contender::Contender;
-use crate::meter::Meter;
 
 const WAKES: u64 = 100;
 /// The pause between wakes, in µs. The least is some ten times as long as a worker

@@ -9,11 +9,11 @@
 use std::hint::black_box;
 
 use async_channel::{Receiver, Sender};
+use benches::meter::Meter;
 use fastrand::Rng;
 
 use crate::case::Case;
 use crate::contender::{Contender, Spawn};
-use crate::meter::Meter;
 
 const CONNECTIONS: usize = 300;
 const STEPS: usize = 300;

@@ -11,15 +11,15 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use benches::usage;
+use crate::usage;
 
 /// The pause. All contenders are quiet well before its end: the longest search
 /// seen before a worker sleeps is some tens of microseconds.
 const SETTLE: Duration = Duration::from_millis(1);
 
 /// What one contender did in one sample of a case.
-#[derive(Default)]
-pub(crate) struct Meter {
+#[derive(Debug, Default)]
+pub struct Meter {
     units: usize,
     wall: Duration,
     /// `None` if it is not known, or says nothing.
@@ -29,7 +29,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Times `work`, which does so many units of what the case is about.
-    pub(crate) fn time<R>(&mut self, units: usize, work: impl FnOnce() -> R) -> R {
+    pub fn time<R>(&mut self, units: usize, work: impl FnOnce() -> R) -> R {
         let cpu = usage::process_cpu_time();
         let result = self.time_beside(units, work);
         thread::sleep(SETTLE);
@@ -44,7 +44,7 @@ impl Meter {
 
     /// Times `work` beside a load, or by a thread that does not block: the wall
     /// time only, as the CPU time is not the executor's.
-    pub(crate) fn time_beside<R>(&mut self, units: usize, work: impl FnOnce() -> R) -> R {
+    pub fn time_beside<R>(&mut self, units: usize, work: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = work();
         self.wall += start.elapsed();
@@ -54,21 +54,23 @@ impl Meter {
 
     /// Notes how long one unit took, for a case that is about latency: its figures
     /// are then quantiles of these instead of a mean.
-    pub(crate) fn latency(&mut self, latency: Duration) {
+    pub fn latency(&mut self, latency: Duration) {
         self.latencies.push(latency.as_nanos() as f64);
     }
 
-    pub(crate) fn wall(&self) -> Duration {
+    /// Returns the wall time so far.
+    pub fn wall(&self) -> Duration {
         self.wall
     }
 
     /// Returns the wall time and the CPU time per unit, in ns.
-    pub(crate) fn per_unit(&self) -> [f64; 2] {
+    pub fn per_unit(&self) -> [f64; 2] {
         let per_unit = |time: Duration| time.as_nanos() as f64 / self.units as f64;
         [per_unit(self.wall), self.cpu.map_or(f64::NAN, per_unit)]
     }
 
-    pub(crate) fn into_latencies(self) -> Vec<f64> {
+    /// Returns the latencies that were noted, in ns.
+    pub fn into_latencies(self) -> Vec<f64> {
         self.latencies
     }
 }
