@@ -31,6 +31,7 @@ use crate::fork::job::BoxJob;
 use crate::fork::latch::CountLatch;
 use crate::handle::Handle;
 use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::task::job::Job;
 use crate::task::{is_large, new_task};
 use crate::worker::{Worker, current};
 
@@ -243,6 +244,28 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         F: Future + Send + 'scope,
         F::Output: Send + 'scope,
     {
+        self.start_in(future, |job| self.handle.schedule(job))
+    }
+
+    /// Spawns a task that workers alone run: it waits among the computations.
+    pub(crate) fn start_on_worker<F>(&'scope self, future: F) -> ScopedTask<'scope, F::Output>
+    where
+        F: Future + Send + 'scope,
+        F::Output: Send + 'scope,
+    {
+        self.start_in(future, |job| self.handle.shared().inject_computation(job))
+    }
+
+    /// Makes a task and gives its job to `queue`.
+    fn start_in<F>(
+        &'scope self,
+        future: F,
+        queue: impl FnOnce(Job),
+    ) -> ScopedTask<'scope, F::Output>
+    where
+        F: Future + Send + 'scope,
+        F::Output: Send + 'scope,
+    {
         let packet = Arc::new(Packet {
             content: Mutex::new(Content::Waiting(None)),
             state: Arc::clone(&self.state),
@@ -258,7 +281,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let (job, task) = unsafe { new_task(shared, future) };
         task.detach();
         if let Some(job) = job {
-            self.handle.schedule(job);
+            queue(job);
         }
         ScopedTask {
             packet,

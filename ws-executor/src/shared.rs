@@ -153,6 +153,14 @@ impl Shared {
         }
     }
 
+    /// As [`inject`](Self::inject), for code that computes.
+    pub(crate) fn inject_computation(&self, job: Job) {
+        match self.computations.push(job) {
+            Ok(()) => self.notify_one(),
+            Err(refused) => drop_refused([refused]),
+        }
+    }
+
     /// Queues jobs under one lock, and notifies as many workers as can help.
     pub(crate) fn inject_batch(&self, jobs: Vec<Job>) {
         let count = jobs.len();

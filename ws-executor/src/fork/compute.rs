@@ -7,7 +7,6 @@
 //! as for a join.
 
 use crate::handle::Handle;
-use crate::task::job::drop_refused;
 use crate::task::{Task, is_large, new_task};
 use crate::worker::current;
 
@@ -38,10 +37,7 @@ where
     // SAFETY: the future is `Send` and borrows nothing.
     let (job, task) = unsafe { new_task(shared, future) };
     if let Some(job) = job {
-        match shared.computations.push(job) {
-            Ok(()) => shared.notify_one(),
-            Err(refused) => drop_refused([refused]),
-        }
+        shared.inject_computation(job);
     }
     task
 }

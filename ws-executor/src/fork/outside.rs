@@ -1,7 +1,9 @@
 //! Fork-join from threads that are no workers of the executor.
 //!
 //! They own no lane, and must not share one: a deque has one owner. So the code goes to
-//! a worker as a task that borrows, and the thread waits for it.
+//! a worker as a task that borrows, and the thread waits for it. Such a task waits among
+//! the computations: it is one, and a stand-in, which is no worker, must not take it, or
+//! each join inside would come here again.
 
 use super::join;
 use crate::handle::Handle;
@@ -32,7 +34,7 @@ pub(crate) fn inside<R: Send>(handle: &Handle, code: impl FnOnce() -> R + Send) 
     let mut result = None;
     scope(handle, |s| {
         let (code, result) = (&mut code, &mut result);
-        s.spawn(async move { *result = code.take().map(|code| code()) });
+        drop(s.start_on_worker(async move { *result = code.take().map(|code| code()) }));
     });
     match (result, code) {
         (Some(result), _) => result,
