@@ -1,5 +1,7 @@
 //! An executor under test, and what many tests do with it.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread;
 
@@ -34,6 +36,27 @@ pub fn assert_alive(executor: &Executor) {
     }));
     for (number, task) in tasks.into_iter().enumerate() {
         assert_eq!(executor.block_on(task), number);
+    }
+}
+
+/// Runs `code` on a worker of `executor`, in a task, and returns what it does; a panic in
+/// it goes on here.
+pub fn on_worker<R: Send>(executor: &Executor, code: impl FnOnce() -> R + Send) -> R {
+    executor.scope(|scope| {
+        let task = scope.spawn(async { code() });
+        executor.block_on(task)
+    })
+}
+
+/// What the panic of `code` carries.
+///
+/// # Panics
+///
+/// If `code` does not.
+pub fn payload_of<R>(code: impl FnOnce() -> R) -> Box<dyn Any + Send> {
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(_) => panic!("a panic was expected"),
+        Err(payload) => payload,
     }
 }
 

@@ -12,23 +12,14 @@ mod payloads;
 #[path = "exec_panic/wakers.rs"]
 mod wakers;
 
-use std::any::Any;
 use std::future::{Future, ready};
-use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+use std::panic::{AssertUnwindSafe, panic_any, resume_unwind};
 
 use futures::FutureExt;
 use futures::future::join_all;
-use tests::exec::{assert_alive, executor};
+use tests::exec::{assert_alive, executor, payload_of};
 use tests::{child, watchdog};
 use ws_executor::{Executor, Handle, yield_now};
-
-/// What the panic of `code` carries.
-fn payload_of<R>(code: impl FnOnce() -> R) -> Box<dyn Any + Send> {
-    match catch_unwind(AssertUnwindSafe(code)) {
-        Ok(_) => panic!("a panic was expected"),
-        Err(payload) => payload,
-    }
-}
 
 /// What the panic of awaiting `future` says.
 fn text_of(executor: &Executor, future: impl Future) -> String {
