@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 use std::future::pending;
+use std::thread;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -56,16 +57,31 @@ fn fan_in(executor: &Executor, tasks: usize) {
     assert_eq!(executor.block_on(all).len(), tasks);
 }
 
+/// Tasks that wait, and have all been polled: otherwise some have less to do.
+fn waiting(executor: &Executor, tasks: usize) -> Vec<Task<()>> {
+    let before = executor.metrics().total().polls;
+    let all = executor.spawn_many((0..tasks).map(|_| pending::<()>()));
+    asleep_until(|| executor.metrics().total().polls == before + tasks as u64);
+    all
+}
+
+/// Waits without using the time that is measured.
+fn asleep_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Tasks that wait are cancelled one by one, first in, first out.
 fn cancel(executor: &Executor, tasks: usize) {
-    let all = executor.spawn_many((0..tasks).map(|_| pending::<()>()));
-    all.into_iter().for_each(drop);
+    waiting(executor, tasks).into_iter().for_each(drop);
+    asleep_until(|| executor.metrics().live_tasks() == 0);
 }
 
 /// Tasks that wait are found by a shutdown.
 fn shut_down(_: &Executor, tasks: usize) {
     let executor = executor(2);
-    let all = executor.spawn_many((0..tasks).map(|_| pending::<()>()));
+    let all = waiting(&executor, tasks);
     all.into_iter().for_each(Task::detach);
     executor.shutdown();
 }
