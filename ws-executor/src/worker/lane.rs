@@ -95,6 +95,14 @@ impl Worker {
         depth
     }
 
+    /// Runs the forks that are left here, when there are no other workers.
+    pub(super) fn run_what_is_left(&self) {
+        while let Some(left) = self.left_here() {
+            let _entered = self.enter_fork();
+            self.run_stolen(left);
+        }
+    }
+
     /// The end of the outermost join: runs what scopes have left in the lane, so that
     /// nothing in it waits for this worker to run out of tasks.
     fn leave_outermost(&self) {

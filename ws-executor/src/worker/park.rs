@@ -65,12 +65,13 @@ impl Worker {
         self.polls_at_wake.set(Some(counters.polls.get()));
     }
 
-    /// Sleeps until `until` is over, and runs nothing meanwhile.
+    /// Sleeps until `until` is over, and polls nothing meanwhile.
     pub(crate) fn wait(&self, until: &impl Until) {
         while !until.is_over() {
             if self.shared.is_closed() {
-                // What it waits for may be queued here.
+                // What it waits for may be queued here, where no other worker takes it.
                 self.drop_queued();
+                self.run_what_is_left();
                 if until.is_over() {
                     return;
                 }
