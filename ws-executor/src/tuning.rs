@@ -60,10 +60,9 @@ pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (10, 100);
 /// match, a lone task spawned from outside now and then cost ten times the CPU time.
 pub(crate) const SPIN_WORTH: Duration = Duration::from_micros(10);
 
-/// How often a worker that waits for a fork looks for others before it sleeps. A look at
-/// two lanes takes some 10 ns: what falling asleep and waking cost, twice. Not measured
-/// beyond two workers.
-pub(crate) const HELP_ROUNDS: u32 = 1_000;
+/// How often a worker that waits for a fork looks for others before it sleeps: so often
+/// without a pause, then so often with a yield. Not measured beyond two workers.
+pub(crate) const HELP_ROUNDS: (u32, u32) = (200, 64);
 
 /// How many intervals of polls go by before a computation has its turn although tasks
 /// are due: 16 are some 300 µs of polls, so that beside tasks that take all the time
@@ -73,3 +72,22 @@ pub(crate) const COMPUTATION_INTERVALS: u32 = 16;
 /// Whether there is a stand-in for workers that are all in joins. Not under the model
 /// checkers: a thread that sleeps and looks for as long as others compute has no end there.
 pub(crate) const STAND_IN: bool = true;
+
+/// How long the stand-in sleeps between two looks: the first after something was due, then
+/// twice as long each time, up to the second. A look costs some 15 µs of CPU time here; at
+/// 350 µs always, it took 5 % from a join that was all there was.
+pub(crate) const STAND_IN_PERIOD: (Duration, Duration) =
+    (Duration::from_micros(500), Duration::from_millis(4));
+
+/// How often a worker looks everywhere once more before it parks, after it has run a fork
+/// or while another worker is in a join: forks come in bursts, and whoever forks pays for
+/// waking others. It yields in between, as rayon does: a thread that waits for the join
+/// may need the core. Some 30 µs.
+pub(crate) const FORK_YIELDS: u32 = 64;
+
+/// How long a fork has to be in a lane before it is stolen. A steal makes every other
+/// thread of the process pass a fence (`ws_core::sync::asymmetric`): that takes 10 µs here
+/// if they run on other cores of a virtual machine, and costs its victim 5. A fork that is
+/// taken back sooner is not worth it, and one that is still there after such a time is as
+/// a rule the larger part of what is left.
+pub(crate) const RIPE: Duration = Duration::from_micros(10);

@@ -45,6 +45,13 @@ impl<T> Deque<T> {
             .map(drop)
     }
 
+    pub(super) fn oldest(&self) -> Option<i64> {
+        // ORDERING: acquire, so that the loads stay in this order: what `bottom` says is
+        // about this `top` or a later one.
+        let top = self.top.load(Ordering::Acquire);
+        (self.bottom.load(Ordering::Relaxed) > top).then_some(top)
+    }
+
     pub(super) fn len(&self) -> usize {
         loop {
             // ORDERING: acquire, so that the loads stay in this order; if `top`

@@ -143,6 +143,22 @@ impl<T, R: Race> Stealer<T, R> {
         first
     }
 
+    /// Returns the position of the oldest item, if there is one, at some moment during the
+    /// call. As long as it is the same, nobody has taken that item.
+    ///
+    /// ```
+    /// let (owner, stealer) = ws_core::chase_lev::new();
+    /// assert_eq!(stealer.oldest(), None);
+    /// owner.push('a');
+    /// let first = stealer.oldest();
+    /// owner.push('b');
+    /// assert_eq!(stealer.oldest(), first);
+    /// ```
+    #[must_use]
+    pub fn oldest(&self) -> Option<i64> {
+        self.deque.oldest()
+    }
+
     /// Returns how many items the deque holds, at some moment during the call.
     ///
     /// ```

@@ -14,7 +14,8 @@
 //! and that is what they are under loom, on other systems, and where the call is
 //! not permitted. Two `light` fences order nothing against each other.
 //!
-//! Here a `fence(SeqCst)` costs about 6 ns, a `heavy` 140 to 400 ns.
+//! Here a `fence(SeqCst)` costs about 6 ns, a `heavy` 140 to 400 ns, or 10 µs if another
+//! thread of the process runs on another core of the virtual machine, which then loses 5.
 
 #[cfg(all(
     feature = "std",

@@ -10,7 +10,7 @@
 //! # The idea
 //!
 //! One more thread, that sleeps unless workers are in joins and none is parked, and then
-//! looks up once a [`PERIOD`]. If no worker has begun a poll since its last look, it turns
+//! looks up now and then ([`STAND_IN_PERIOD`]). If no worker has begun a poll since its last look, it turns
 //! the driver and polls what is due, wherever it is queued. So while the workers compute,
 //! a task waits for a period or two, and for the system to give the thread a core.
 //!
@@ -46,7 +46,7 @@ use crate::shared::{Remote, Shared};
 use crate::task::contain::{contain, drop_payload, ignore_panic};
 use crate::task::job::Job;
 use crate::threads::{Orders, Progress};
-use crate::tuning::{PERIOD, STAND_IN};
+use crate::tuning::{STAND_IN, STAND_IN_PERIOD};
 use crate::worker::counters::Counter;
 
 /// Nobody watches.
@@ -309,13 +309,21 @@ impl<'a> Watch<'a> {
     }
 
     fn run(&mut self) {
-        let mut quiet = 0;
+        let (shortest, longest) = STAND_IN_PERIOD;
+        let (mut quiet, mut period) = (0, shortest);
         while !self.shared.is_closed() && !is_relieved() {
-            self.parker.park_timeout(PERIOD);
-            if self.nobody_polls() {
-                self.poll_what_is_due();
-            }
-            quiet = if self.someone_forks() { 0 } else { quiet + 1 };
+            self.parker.park_timeout(period);
+            let polled = self.nobody_polls() && self.poll_what_is_due();
+            period = if polled {
+                shortest
+            } else {
+                (period * 2).min(longest)
+            };
+            quiet = if self.shared.someone_forks() {
+                0
+            } else {
+                quiet + 1
+            };
             if quiet >= QUIET && !is_relieved() {
                 self.sleep();
                 quiet = 0;
@@ -334,16 +342,11 @@ impl<'a> Watch<'a> {
         same
     }
 
-    fn someone_forks(&self) -> bool {
-        let forks = |remote: &Remote| remote.forking.load(Ordering::Relaxed);
-        self.shared.remotes.iter().any(forks)
-    }
-
     /// Sleeps until it is called, or the executor is closed.
     fn sleep(&self) {
         let slumber = &self.shared.stand_in.slumber;
         slumber.fall_asleep();
-        if self.someone_forks() {
+        if self.shared.someone_forks() {
             return slumber.stay_awake();
         }
         while slumber.is_asleep() && !self.shared.is_closed() {
@@ -351,8 +354,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn poll_what_is_due(&mut self) {
+    /// Returns whether anything was.
+    fn poll_what_is_due(&mut self) -> bool {
         self.turn_driver();
+        let before = self.shared.stand_in.polls.get();
         {
             // A drain waits for what is under way here.
             let _inside = self.shared.wait_inside();
@@ -368,6 +373,7 @@ impl<'a> Watch<'a> {
             }
         }
         self.shared.look_again_if_draining();
+        self.shared.stand_in.polls.get() != before
     }
 
     fn turn_driver(&self) {

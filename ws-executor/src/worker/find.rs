@@ -1,12 +1,12 @@
 //! Where a worker finds its next job; the list in [`worker`](super), line by line.
 
-use ws_core::sync::hint;
+use ws_core::sync::{hint, thread};
 
 use super::watch::Finding;
 use super::{Until, Work, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
-use crate::tuning::{COMPUTATION_INTERVALS, INJECTOR_BATCH, search_rounds};
+use crate::tuning::{COMPUTATION_INTERVALS, FORK_YIELDS, INJECTOR_BATCH, search_rounds};
 
 impl Worker {
     /// The next thing to do, if there is one anywhere. The worker counts as
@@ -171,7 +171,10 @@ impl Worker {
     }
 
     fn search_rounds(&self, until: &impl Until) -> Option<Work> {
-        for round in 0..self.rounds.get() {
+        let spins = self.rounds.get();
+        let forked = self.forked.take() || self.shared.someone_forks();
+        let yields = if forked { FORK_YIELDS } else { 0 };
+        for round in 0..spins + yields {
             if let Some(work) = self.search_once() {
                 self.search_paid(round);
                 return Some(work);
@@ -179,7 +182,11 @@ impl Worker {
             if self.should_stop(until) || !self.remote().pinned.is_empty() {
                 return None;
             }
-            hint::spin_loop();
+            if round < spins {
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
         }
         self.search_was_in_vain();
         None

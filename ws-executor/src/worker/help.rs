@@ -1,7 +1,7 @@
 //! What a worker does while it waits for its forks: it runs others, and sleeps if there
 //! are none. It polls no task; why is said in [`fork`](crate::fork).
 
-use ws_core::sync::hint;
+use ws_core::sync::{hint, thread};
 
 use super::Worker;
 use super::lane::Stolen;
@@ -40,12 +40,17 @@ impl Worker {
     }
 
     fn search_forks(&self, latch: &impl Latch) -> Option<Stolen> {
-        for _ in 0..HELP_ROUNDS {
+        let (spins, yields) = HELP_ROUNDS;
+        for round in 0..spins + yields {
             let fork = self.steal_fork();
             if fork.is_some() || latch.is_over() {
                 return fork;
             }
-            hint::spin_loop();
+            if round < spins {
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
         }
         None
     }

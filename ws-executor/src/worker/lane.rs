@@ -9,7 +9,7 @@ use crate::context;
 use crate::coop;
 use crate::driver::DriverSeat;
 use crate::fork::job::Fork;
-use crate::shared::Shared;
+use crate::shared::{Remote, Shared};
 use crate::task::contain::ignore_panic;
 
 impl Worker {
@@ -36,7 +36,8 @@ impl Worker {
     }
 
     /// The oldest fork of someone else, in random order, or of this worker: under a
-    /// nested `block_on` its lane may have some.
+    /// nested `block_on` its lane may have some. It has to have been there for a while
+    /// ([`RIPE`](crate::tuning::RIPE)).
     pub(super) fn steal_fork(&self) -> Option<Stolen> {
         let workers = self.shared.workers();
         let victims = self.rand.borrow_mut().victims(workers, self.index);
@@ -44,7 +45,11 @@ impl Worker {
             .chain([self.index])
             // A lost race is no reason to insist: whoever won has work.
             .find_map(|owner| {
-                let fork = self.shared.remotes[owner].lane.steal().success()?;
+                let lane = &self.shared.remotes[owner].lane;
+                if !self.watch.borrow_mut().is_ripe(owner, lane.oldest()) {
+                    return None;
+                }
+                let fork = lane.steal().success()?;
                 Some(Stolen { fork, owner })
             })
     }
@@ -163,6 +168,12 @@ impl Drop for Forking<'_> {
 }
 
 impl Shared {
+    /// Whether any worker is in a join, or in a computation.
+    pub(crate) fn someone_forks(&self) -> bool {
+        let forks = |remote: &Remote| remote.forking.load(Ordering::Relaxed);
+        self.remotes.iter().any(forks)
+    }
+
     /// Whether any lane has a fork.
     pub(crate) fn has_forks(&self) -> bool {
         self.remotes.iter().any(|remote| !remote.lane.is_empty())

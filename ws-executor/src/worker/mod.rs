@@ -91,6 +91,8 @@ pub(crate) struct Worker {
     pinned_futures: Rc<Cell<usize>>,
     /// Whether this worker is in a join.
     forking: Cell<bool>,
+    /// Whether the last thing it did was to run a fork.
+    forked: Cell<bool>,
     /// How many `block_on` calls run this worker, one inside the other.
     nesting: Cell<u32>,
     stack: Stack,
@@ -199,6 +201,7 @@ impl Worker {
             turning: Cell::new(false),
             pinned_futures: Rc::default(),
             forking: Cell::new(false),
+            forked: Cell::new(false),
             nesting: Cell::new(0),
             stack: Stack::begins_here(stack_size),
         }
@@ -268,6 +271,7 @@ impl Worker {
             Work::Fork(stolen) => {
                 let _entered = self.enter_fork();
                 self.run_stolen(stolen);
+                self.forked.set(true);
             }
         }
     }

@@ -7,7 +7,7 @@
 use crate::clock::Instant;
 use crate::driver::DriverSeat;
 use crate::shared::Shared;
-use crate::tuning::{BACKLOG, STUCK};
+use crate::tuning::{BACKLOG, RIPE, STUCK};
 
 /// Nothing was queued at the last look.
 const NOTHING: u64 = u64::MAX;
@@ -24,6 +24,8 @@ pub(super) struct Watch {
     lifo_hits: u64,
     /// How often the driver was entered.
     driver_turns: u64,
+    /// For each worker, the position of its oldest fork, and when it was first seen there.
+    forks: Box<[Option<(i64, Instant)>]>,
 }
 
 impl Watch {
@@ -34,6 +36,7 @@ impl Watch {
             backlogs: vec![false; workers].into(),
             lifo_hits: 0,
             driver_turns: 0,
+            forks: vec![None; workers].into(),
         }
     }
 
@@ -71,6 +74,25 @@ impl Watch {
             }
         }
         steady
+    }
+
+    /// Whether the oldest fork of a worker, at this position, was there for long enough to
+    /// be worth stealing.
+    #[inline]
+    pub(super) fn is_ripe(&mut self, worker: usize, oldest: Option<i64>) -> bool {
+        let seen = &mut self.forks[worker];
+        let Some(position) = oldest else {
+            *seen = None;
+            return false;
+        };
+        let now = Instant::now();
+        match *seen {
+            Some((same, since)) if same == position => now - since >= RIPE,
+            _ => {
+                *seen = Some((position, now));
+                RIPE.is_zero()
+            }
+        }
     }
 
     /// What the sentinel sees, a period after its last look.
