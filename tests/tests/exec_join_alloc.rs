@@ -1,0 +1,100 @@
+//! A join on a worker allocates nothing, and a closure of a scope one block: counted by
+//! the allocator, in a process of its own.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tests::exec::{executor, on_worker};
+use tests::watchdog;
+use ws_executor::{Executor, join};
+
+/// The allocations of all threads.
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// The system's allocator, counting.
+struct Counting;
+
+// SAFETY: every call is passed on to `System` unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+        // SAFETY: the caller's promises about `layout` are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System`, by `alloc` with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(run: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Ordering::SeqCst);
+    run();
+    ALLOCATIONS.load(Ordering::SeqCst) - before
+}
+
+/// Closures and results of some size, that are stolen now and then.
+fn tree(depth: u32, content: [u64; 16]) -> [u64; 16] {
+    if depth == 0 {
+        return content.map(|number| number + 1);
+    }
+    let (a, b) = join(|| tree(depth - 1, content), || tree(depth - 1, content));
+    std::array::from_fn(|n| a[n] + b[n])
+}
+
+/// What is counted is of all threads, so the tests must not run side by side.
+fn counted(name: &str, workers: &[usize], test: impl Fn(&Executor) + Sync) {
+    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _one = ONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    watchdog::guard(name, || {
+        for &workers in workers {
+            let executor = executor(workers);
+            on_worker(&executor, || test(&executor));
+        }
+    });
+}
+
+#[test]
+fn a_join_allocates_nothing() {
+    counted("join", &[1, 2, 4], |_| {
+        // The stand-in, lanes that have to grow, what threads do at their beginning.
+        let warm = |_| tree(10, [1; 16])[0];
+        assert!((0..20).map(warm).all(|sum| sum == 2_048));
+        let mut stolen_or_not = 0;
+        // One in a thousand could hide among others; here a single one shows.
+        let all = allocations(|| {
+            for _ in 0..20 {
+                stolen_or_not += tree(10, [1; 16])[0];
+            }
+        });
+        assert_eq!(stolen_or_not, 20 * 2_048);
+        assert_eq!(all, 0);
+    });
+}
+
+#[test]
+fn a_closure_of_a_scope_allocates_one_block() {
+    counted("closure", &[1, 2], |executor| {
+        let scope = |closures: usize| {
+            let count = AtomicUsize::new(0);
+            executor.scope(|s| {
+                for _ in 0..closures {
+                    s.run(|_| {
+                        count.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+            });
+            assert_eq!(count.into_inner(), closures);
+        };
+        scope(1_000);
+        let few = allocations(|| scope(10));
+        let many = allocations(|| scope(1_010));
+        assert_eq!(many - few, 1_000);
+    });
+}
