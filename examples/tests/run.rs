@@ -80,6 +80,17 @@ fn tour_visits_every_stop() {
     }
 }
 
+#[test]
+fn mixed_answers_every_request() {
+    let text = run(env!("CARGO_BIN_EXE_mixed"));
+    let first = text.lines().next().expect("a line");
+    let count = |word: &str| sum_after(word, first);
+    assert!(count("Answered ") > 0, "{text}");
+    assert_eq!(count("Answered "), count(" of "), "{text}");
+    assert!(text.contains("the median of 1000000 numbers is"), "{text}");
+    assert!(text.contains("Worker 0: "), "{text}");
+}
+
 /// Runs a program that must succeed; returns what it prints.
 fn run(program: &str) -> String {
     let output = Command::new(program).output().unwrap();
