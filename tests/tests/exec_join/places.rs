@@ -5,7 +5,7 @@ use std::thread::{self, ThreadId};
 
 use tests::exec::{Gate, executor, on_worker};
 use tests::watchdog;
-use ws_executor::{Executor, Handle, join};
+use ws_executor::{Executor, Handle, coop, join};
 
 use super::{fib, join_stolen};
 
@@ -23,6 +23,26 @@ fn in_a_task_closures_are_on_its_executor() {
             (stolen, join(here, here))
         });
         assert_eq!(found, ((Some(3), (Some(3), 5)), (Some(3), Some(3))));
+    });
+}
+
+/// A fork is no task: whatever budget the last task on a worker had, it has no end.
+#[test]
+fn a_fork_is_not_bound_by_a_budget() {
+    watchdog::guard("budget", || {
+        let executor = executor(2);
+        let handle = executor.handle();
+        // Returns from its poll with nothing left.
+        let spender = || async {
+            while coop::has_budget() {
+                coop::consume().await;
+            }
+        };
+        for _ in 0..20 {
+            executor.block_on(handle.spawn_pinned(1, spender));
+            let joins = || async { join_stolen(|| (), coop::has_budget).1 };
+            assert!(executor.block_on(handle.spawn_pinned(0, joins)));
+        }
     });
 }
 
