@@ -203,7 +203,7 @@ impl Tree {
             }
             return self.open().0;
         };
-        // Not too often: 32 such waits on one worker, one inside the other, are the limit.
+        // Not too often: waits in `block_on`, one inside the other, take stack.
         let (a, b) = match value % 301 {
             // A task of its own, and a nested `block_on` that waits for it.
             0 => {

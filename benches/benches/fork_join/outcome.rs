@@ -61,11 +61,25 @@ impl Outcome {
         Some(figure(self.of(kind)?) - figure(self.of(Kind::Sequential)?))
     }
 
-    /// Returns the share of its workers' time that a contender has used for the work:
-    /// the time of the sequential code, over that of all workers together.
+    /// Returns how long the work takes without any joins, per unit: the CPU time, if it
+    /// is known, in which other programs on the machine do not show.
+    fn work(&self) -> Option<f64> {
+        let alone = self.of(Kind::Sequential)?;
+        Some(if alone.cpu.is_nan() {
+            alone.ns
+        } else {
+            alone.cpu
+        })
+    }
+
+    /// Returns the share of its workers' time that a contender has used for the work.
     pub(crate) fn utilization(&self, kind: Kind) -> Option<f64> {
-        let work = self.of(Kind::Sequential)?.ns;
-        Some(work / (self.workers as f64 * self.of(kind)?.ns))
+        Some(self.work()? / (self.workers as f64 * self.of(kind)?.ns))
+    }
+
+    /// Returns how long the work of one run takes, in ms.
+    pub(crate) fn work_ms(&self) -> Option<f64> {
+        Some(self.work()? * self.units as f64 / 1e6)
     }
 
     /// Returns how long one run of a contender takes, in ms.

@@ -18,6 +18,7 @@ alternate in every round, and run the same code, in the same order.
 - chili makes one join in 64 stealable, and the three outermost ones; the others are
   calls. Its calling thread is one of its workers. A panic in a join of its corrupts
   memory, so it pays for less.
+- Utilization is the CPU time of the sequential code over the wall time of all workers.
 - The loop is `par_for_each`, rayon's `par_iter`, and a recursion of joins for chili.
 ";
 
@@ -81,7 +82,7 @@ fn times<'a>(
 
 /// Says how busy the workers were, as the article does whose example it is.
 fn print_utilization(outcome: &Outcome) {
-    let Some(work) = outcome.total_ms(Kind::Sequential) else {
+    let Some(work) = outcome.work_ms() else {
         return;
     };
     for measured in &outcome.measured {
