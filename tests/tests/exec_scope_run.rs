@@ -6,8 +6,8 @@ mod ends;
 #[path = "exec_scope_run/panics.rs"]
 mod panics;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use tests::drops::Drops;
@@ -297,6 +297,45 @@ fn the_body_may_await_what_a_closure_sends() {
             executor.block_on(receives)
         });
         assert_eq!(found, Ok(7));
+    });
+}
+
+/// Tasks that are always due do not keep a worker from the closure that its body waits
+/// for, even if there is no other worker.
+#[test]
+fn endless_tasks_do_not_keep_a_closure_waiting() {
+    watchdog::guard("endless tasks", || {
+        for workers in [1, 2] {
+            let executor = executor(workers);
+            let stop = Arc::new(AtomicBool::new(false));
+            let endless = |_| {
+                let stop = Arc::clone(&stop);
+                executor.spawn(async move {
+                    while !stop.load(Ordering::Relaxed) {
+                        ws_executor::yield_now().await;
+                    }
+                })
+            };
+            let tasks: Vec<_> = (0..3 * workers).map(endless).collect();
+            for _ in 0..10 {
+                let found = on_worker(&executor, || {
+                    let (sends, receives) = futures::channel::oneshot::channel();
+                    executor.scope(|s| {
+                        s.run(move |_| sends.send(7).unwrap());
+                        executor.block_on(receives)
+                    })
+                });
+                assert_eq!(found, Ok(7));
+                // The same for a closure of a join.
+                let (sends, receives) = futures::channel::oneshot::channel();
+                let waits = || executor.block_on(receives);
+                let sends = move || sends.send(8).unwrap();
+                let (found, ()) = on_worker(&executor, || join(waits, sends));
+                assert_eq!(found, Ok(8));
+            }
+            stop.store(true, Ordering::Relaxed);
+            tasks.into_iter().for_each(|task| executor.block_on(task));
+        }
     });
 }
 

@@ -64,6 +64,10 @@ pub(crate) const SPIN_WORTH: Duration = Duration::from_micros(10);
 /// without a pause, then so often with a yield. Not measured beyond two workers.
 pub(crate) const HELP_ROUNDS: (u32, u32) = (200, 64);
 
+/// How many polls go by, on top of a `block_on`, before a fork of the worker's own has its
+/// turn although tasks are due. As often as the injector at the least; not measured.
+pub(crate) const FORK_INTERVAL: u64 = 61;
+
 /// How many intervals of polls go by before a computation has its turn although tasks
 /// are due: 16 are some 300 µs of polls, so that beside tasks that take all the time
 /// there is, computations get what they take in pieces of such a distance.

@@ -19,6 +19,7 @@ pub(crate) const BACKLOG: usize = 1;
 pub(crate) const STUCK: Duration = Duration::ZERO;
 pub(crate) const HELP_ROUNDS: (u32, u32) = (1, 0);
 pub(crate) const COMPUTATION_INTERVALS: u32 = 2;
+pub(crate) const FORK_INTERVAL: u64 = 2;
 pub(crate) const STAND_IN: bool = false;
 pub(crate) const STAND_IN_PERIOD: (Duration, Duration) = (PERIOD, PERIOD);
 pub(crate) const FORK_YIELDS: u32 = 0;

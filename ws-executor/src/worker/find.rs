@@ -2,11 +2,14 @@
 
 use ws_core::sync::{hint, thread};
 
+use super::lane::Stolen;
 use super::watch::Finding;
 use super::{Until, Work, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
-use crate::tuning::{COMPUTATION_INTERVALS, FORK_YIELDS, INJECTOR_BATCH, search_rounds};
+use crate::tuning::{
+    COMPUTATION_INTERVALS, FORK_INTERVAL, FORK_YIELDS, INJECTOR_BATCH, search_rounds,
+};
 
 impl Worker {
     /// The next thing to do, if there is one anywhere. The worker counts as
@@ -16,7 +19,9 @@ impl Worker {
         searching: &mut Option<Searching>,
         until: &impl Until,
     ) -> Option<Work> {
-        let work = self.find_local().map(Work::Task).or_else(|| {
+        let local = self.own_fork_if_due().map(Work::Fork);
+        let local = local.or_else(|| self.find_local().map(Work::Task));
+        let work = local.or_else(|| {
             if searching.is_none() {
                 *searching = self.shared.sleep.start_searching();
             }
@@ -28,6 +33,18 @@ impl Worker {
             self.stop_searching(searching);
         }
         Some(work)
+    }
+
+    /// A fork of this worker's own, on top of the `block_on` that may wait for it, if tasks
+    /// were polled for long: they go first, but not for ever.
+    #[inline]
+    fn own_fork_if_due(&self) -> Option<Stolen> {
+        // Anywhere else, forks are gone before the next poll.
+        let is_on_top = self.nesting.get() > 0 && !self.lane_is_empty();
+        if !is_on_top || self.counters().polls.get() % FORK_INTERVAL != 0 {
+            return None;
+        }
+        self.left_here()
     }
 
     /// The next job that needs no search.

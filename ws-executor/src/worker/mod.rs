@@ -12,7 +12,8 @@
 //! 6. the rings of others, in random order, half of one that is worth it (`share.rs`);
 //!    while it searches it looks at the injector, too, and in the end at workers that
 //!    are stuck;
-//! 7. the lanes of others, for the oldest fork of a `join` (`lane.rs`);
+//! 7. the lanes of others, for the oldest fork of a `join` (`lane.rs`); on top of a
+//!    `block_on` its own lane also has a turn before everything else now and then;
 //! 8. the computations, which also have a turn before the injector now and then;
 //! 9. then it parks (`park.rs`), without a timeout unless it is the sentinel.
 //!
