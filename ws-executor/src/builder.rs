@@ -189,6 +189,7 @@ impl Builder {
         let settings = Settings {
             lifo_slot: self.lifo_slot && self.orders.host.is_none(),
             sentinel: self.orders.host.is_none(),
+            hosted: self.orders.host.is_some(),
             budget: self.budget,
             seed: self.seed,
             stack_size: self.orders.stack_size.unwrap_or_else(stack::default_size),

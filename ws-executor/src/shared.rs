@@ -63,6 +63,8 @@ pub(crate) struct Settings {
     /// Whether workers can park with a timeout: hosted ones cannot. Without a sentinel
     /// there is no LIFO slot, and all work is worth sharing.
     pub(crate) sentinel: bool,
+    /// Whether workers are futures of a host.
+    pub(crate) hosted: bool,
     pub(crate) budget: u32,
     pub(crate) seed: u64,
     /// In bytes, of each worker's thread.

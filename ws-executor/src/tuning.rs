@@ -20,6 +20,15 @@ pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (1, 61);
 /// and a clock read take some 40 ns, so this costs a fifth of a percent.
 pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(20);
 
+/// How long a worker with tasks to run leaves the driver alone, if no one else is in it.
+/// A look at the reactor is a system call: at every tick it made an echo of one message
+/// a fifth slower.
+pub(crate) const DRIVER_LATENCY: Duration = Duration::from_micros(100);
+
+/// The same in polls, whatever they take. Not measured: it is beyond the other bound
+/// unless polls take less than 100 ns.
+pub(crate) const DRIVER_INTERVAL: u64 = 1_000;
+
 /// How much work must be queued on a worker before others are told of it, in nanoseconds:
 /// what it costs to wake one. See `worker/share.rs`.
 pub(crate) const SHARE_WORTH: f64 = 20_000.0;

@@ -301,6 +301,17 @@ impl Sleep {
         Ok(self.depart(parking))
     }
 
+    /// As [`cancel_parking`](Self::cancel_parking), by a worker that has work of its own,
+    /// which nobody else was to be told of: it need not count as searching.
+    pub(crate) fn cancel_parking_with_work(&self, parking: Parking) -> Result<(), Parking> {
+        if !self.table.take(parking.worker) {
+            return Err(parking);
+        }
+        // ORDERING(sleep.departed): release side; before all that it does now.
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+
     /// Step W5, after each return of the parker: whether it was for us.
     pub fn wake_up(&self, parking: Parking) -> Result<Searching, Parking> {
         let notified = &self.notified[parking.worker];

@@ -80,7 +80,7 @@ impl Worker {
             State::Running(searching) => searching,
             State::Parked(parking) => match self.unhosted_wake(parking) {
                 Ok(searching) => {
-                    self.wake_up();
+                    self.wake_up(Place::Driver);
                     Some(searching)
                 }
                 Err(parking) => {

@@ -86,6 +86,8 @@ pub(crate) struct Worker {
     relieves: Cell<bool>,
     /// How many polls there had been when the worker last woke up.
     polls_at_wake: Cell<Option<u64>>,
+    /// How many polls there had been when the worker last left the driver.
+    polls_at_turn: Cell<u64>,
     /// Whether this thread is inside the driver.
     turning: Cell<bool>,
     /// How many pinned futures live on this thread.
@@ -199,6 +201,7 @@ impl Worker {
             finding: Cell::new(Finding::Quiet),
             relieves: Cell::new(false),
             polls_at_wake: Cell::new(None),
+            polls_at_turn: Cell::new(0),
             turning: Cell::new(false),
             pinned_futures: Rc::default(),
             forking: Cell::new(false),

@@ -8,14 +8,14 @@ use super::{Until, Worker};
 use crate::driver::DriverSeat;
 use crate::sleep::sentinel::Duty;
 use crate::sleep::{Parking, Searching};
-use crate::tuning::{PERIOD, SPIN_WORTH};
+use crate::tuning::{DRIVER_INTERVAL, DRIVER_LATENCY, PERIOD, SPIN_WORTH};
 
 /// Where a worker sleeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// In its parker: there is no driver, or another worker is in it.
     Parker,
-    /// In the driver.
+    /// In the driver, or in its host.
     Driver,
     /// In its parker, although the driver is free: as the sentinel that someone called
     /// who left the driver to run a task, and is most likely back in a moment. If it took
@@ -36,16 +36,16 @@ impl Worker {
                 self.fall_asleep();
                 let duty = duty.or_else(|| self.take_duty(place));
                 let searching = self.sleep(parking, place, duty, until);
-                self.wake_up();
+                self.wake_up(place);
                 searching
             }
             Err(searching) => {
                 self.end_duty(duty);
-                searching
+                Some(searching)
             }
         };
         self.leave_place(place);
-        Some(searching)
+        searching
     }
 
     pub(super) fn fall_asleep(&self) {
@@ -56,9 +56,10 @@ impl Worker {
         counters.fall_asleep(self.shared.age());
     }
 
-    pub(super) fn wake_up(&self) {
+    pub(super) fn wake_up(&self, place: Place) {
         let counters = self.counters();
-        if counters.wake_up(self.shared.age()) < SPIN_WORTH {
+        let slept = counters.wake_up(self.shared.age());
+        if slept < SPIN_WORTH && place == Place::Parker {
             // It should have gone on searching.
             self.search_longer(4);
         }
@@ -107,13 +108,18 @@ impl Worker {
         place: Place,
         mut duty: Option<Duty>,
         until: &impl Until,
-    ) -> Searching {
+    ) -> Option<Searching> {
         let sleep = &self.shared.sleep;
         let mut finding = Finding::Busy;
         loop {
-            let mut ended = sleep.wake_up(parking);
-            if self.has_reason_to_stay(until) || self.should_act_on(finding) {
-                ended = ended.or_else(|parking| sleep.cancel_parking(parking));
+            let mut ended = sleep.wake_up(parking).map(Some);
+            if self.has_queued() && duty.is_none() {
+                // What the driver woke: no need to count as searching, and to stop again.
+                // A sentinel has to: whoever stops searching sees to it that there is one.
+                ended =
+                    ended.or_else(|parking| sleep.cancel_parking_with_work(parking).map(|()| None));
+            } else if self.has_reason_to_stay(until) || self.should_act_on(finding) {
+                ended = ended.or_else(|parking| sleep.cancel_parking(parking).map(Some));
             }
             parking = match ended {
                 Ok(searching) => {
@@ -148,9 +154,13 @@ impl Worker {
     fn has_reason_to_stay(&self, until: &impl Until) -> bool {
         self.shared.has_work()
             || !self.remote().pinned.is_empty()
-            || !self.slot.is_empty()
-            || !self.ring.is_empty()
+            || self.has_queued()
             || self.should_stop(until)
+    }
+
+    /// Whether there is something in this worker's own slot or ring.
+    fn has_queued(&self) -> bool {
+        !self.slot.is_empty() || !self.ring.is_empty()
     }
 
     /// Whether what the sentinel sees is to be acted on; the search begins with it.
@@ -220,8 +230,14 @@ impl Worker {
         };
         self.shared.sleep.leave_driver();
         seat.leave();
+        self.polls_at_turn.set(self.counters().polls.get());
         self.announce_events();
         seat.hand_off(&self.shared);
+    }
+
+    /// Whether this worker is going to sleep in a reactor, if it does now.
+    pub(super) fn may_enter_reactor(&self) -> bool {
+        self.shared.settings.hosted || self.driver_is_free()
     }
 
     /// Whether the driver is free for this worker to sleep in.
@@ -229,12 +245,20 @@ impl Worker {
         self.shared.driver.as_ref().is_some_and(DriverSeat::is_free)
     }
 
-    /// Lets the driver see what is ready, between two tasks.
+    /// Lets the driver see what is ready, between two tasks, if the last time was long
+    /// enough ago.
     pub(super) fn turn_driver(&self) {
         let Some(seat) = &self.shared.driver else {
             return;
         };
+        let polls = self.counters().polls.get();
+        let since = polls - self.polls_at_turn.get();
+        let time = since as f64 * self.pace.mean();
+        if time < DRIVER_LATENCY.as_nanos() as f64 && since < DRIVER_INTERVAL {
+            return;
+        }
         if seat.is_free() && seat.take() {
+            self.polls_at_turn.set(polls);
             self.turn(Some(Duration::ZERO));
             seat.leave();
             self.announce_events();
