@@ -5,6 +5,8 @@
 mod cancel;
 #[path = "adapters/datagrams.rs"]
 mod datagrams;
+#[path = "adapters/limits.rs"]
+mod limits;
 #[path = "adapters/many.rs"]
 mod many;
 #[path = "adapters/peers.rs"]
@@ -54,6 +56,7 @@ suite! {
         datagrams: udp;
         timers: timeouts_fire_or_do_not timers_fire_in_order_and_never_early many_timers_at_one_instant zero_and_endless_timers;
         many: thousand_connections;
+        limits: descriptors_exhausted no_descriptor_is_left_behind silence_costs_nothing one_is_served_beside_ten_thousand;
         shutdown: shutdown_under_load waiting_tasks_are_dropped;
     }
 }

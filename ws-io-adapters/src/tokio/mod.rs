@@ -22,6 +22,11 @@
 //! - Every poll of a task has tokio's cooperative budget of 128 operations or so, as in a
 //!   tokio task, so that one with ready channels or sockets lets others run.
 //!
+//! - `block_in_place`, and `Handle::block_on` of tokio's, block the worker that calls them.
+//!   The runtime is driven by the others: on an executor with a single worker, what they
+//!   wait for must not need the reactor. [`ws_executor::Handle::block_on`] has no such
+//!   limit: it goes on being a worker while it waits.
+//!
 //! In [`attach`] the runtime is the program's own, with its own threads. They run its
 //! reactor, and wake our workers.
 //!

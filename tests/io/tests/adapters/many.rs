@@ -11,8 +11,7 @@ use crate::streams::echo_server;
 /// All are open before the first one is used.
 pub(crate) fn thousand_connections<W: World>(_: &str) {
     const CONNECTIONS: u64 = 1_000;
-    // The tests of a binary run side by side, as many as there are cores.
-    need_descriptors(16_000);
+    need_descriptors(2 * CONNECTIONS + 1_000);
     let (executor, _keep) = W::start(2);
     let (listener, address) = executor.block_on(W::bind()).unwrap();
     let server = executor.spawn(echo_server::<W>(listener));
