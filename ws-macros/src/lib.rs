@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod draw;
 mod duration;
 mod errors;
 mod expand;

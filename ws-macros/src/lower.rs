@@ -111,6 +111,24 @@ impl Graph {
         }
     }
 
+    /// Whether a value is an input that is marked `#[shared(exclusive)]`.
+    pub(crate) fn is_exclusive(&self, value: usize) -> bool {
+        match self.values[value].maker {
+            Maker::Input(input) => self.parsed.inputs[input]
+                .shared
+                .as_ref()
+                .is_some_and(|shared| shared.exclusive),
+            Maker::Step(_) => false,
+        }
+    }
+
+    /// The steps that have a limit, in order.
+    pub(crate) fn limited(&self) -> Vec<usize> {
+        (0..self.steps().len())
+            .filter(|&step| self.steps()[step].options.limit.is_some())
+            .collect()
+    }
+
     /// Whether a value is lent to some of its users.
     pub(crate) fn is_lent(&self, value: usize) -> bool {
         let value = &self.values[value];

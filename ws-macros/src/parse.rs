@@ -1,9 +1,8 @@
 //! The function as it is written: inputs, steps and options, not yet a graph.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::spanned::Spanned;
 use syn::{
     Attribute, Expr, FnArg, Ident, Item, ItemFn, Local, Pat, PatType, ReturnType, Stmt, Token, Type,
 };
@@ -45,7 +44,6 @@ pub(crate) struct Input {
 /// `#[shared]`.
 pub(crate) struct Shared {
     pub(crate) exclusive: bool,
-    pub(crate) span: Span,
 }
 
 /// A statement of the body.
@@ -179,10 +177,7 @@ fn shared(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Shared> {
                 errors.at(attr, "write `#[shared]` or `#[shared(exclusive)]`");
             }
         }
-        shared = Some(Shared {
-            exclusive,
-            span: attr.span(),
-        });
+        shared = Some(Shared { exclusive });
         false
     });
     shared
@@ -338,5 +333,20 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream, errors: &mut Errors) -
             ));
             None
         }
+    }
+}
+
+/// The function that an expression calls and awaits: `path(…).await`, perhaps with `?`.
+pub(crate) fn called(expr: &Expr) -> Option<&syn::Path> {
+    match expr {
+        Expr::Try(expr) => called(&expr.expr),
+        Expr::Await(expr) => match &*expr.base {
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(path) if path.qself.is_none() => Some(&path.path),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use super::limit::Limit;
 use super::{TimedOut, Timer};
 
 /// How often and how fast a node is tried again.
@@ -39,7 +40,8 @@ pub enum Failure<E> {
 /// Tries until an attempt succeeds, an error is final, or `retry` says that it is enough.
 ///
 /// `timeout` is for each attempt. One that takes too long is dropped before the next one
-/// begins, and is always worth another one.
+/// begins, and is always worth another one. `limit` is for each attempt as well; waiting
+/// for a permit does not count as time of the attempt.
 ///
 /// # Errors
 /// The failure of the last attempt.
@@ -47,6 +49,7 @@ pub async fn attempts<T, E, Fut>(
     timer: &dyn Timer,
     retry: Retry,
     timeout: Option<Duration>,
+    limit: Option<&Limit>,
     again: impl Fn(&E) -> bool,
     attempt: impl Fn() -> Fut,
 ) -> Result<T, Failure<E>>
@@ -56,7 +59,13 @@ where
     let mut left = retry.retries;
     let mut pause = retry.pause.min(retry.longest);
     loop {
-        match within(timer, timeout, attempt()).await {
+        let permit = match limit {
+            Some(limit) => Some(limit.acquire().await),
+            None => None,
+        };
+        let result = within(timer, timeout, attempt()).await;
+        drop(permit); // Nobody waits for one that sleeps.
+        match result {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) if left == 0 || !again(&error) => return Err(Failure::Error(error)),
             Err(late) if left == 0 => return Err(Failure::TimedOut(late)),

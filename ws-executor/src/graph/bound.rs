@@ -1,8 +1,9 @@
 //! A graph bound to an executor: what all of its runs have in common.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::limit::Limit;
 use super::{ThreadTimer, Timer};
 
 /// What `on` collects: an executor and the settings of a run.
@@ -11,6 +12,8 @@ pub struct Bound<S> {
     spawner: S,
     timer: Option<Arc<dyn Timer>>,
     deadline: Option<Duration>,
+    /// Made by the first run: only that knows them.
+    limits: Arc<OnceLock<Box<[Limit]>>>,
 }
 
 impl<S> Bound<S> {
@@ -20,6 +23,7 @@ impl<S> Bound<S> {
             spawner,
             timer: None,
             deadline: None,
+            limits: Arc::default(),
         }
     }
 
@@ -35,6 +39,18 @@ impl<S> Bound<S> {
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
+    }
+
+    /// Takes over what a run inside of another one inherits.
+    #[must_use]
+    pub fn within<T>(mut self, outer: &Bound<T>) -> Self {
+        self.timer.clone_from(&outer.timer);
+        self
+    }
+
+    pub(super) fn limit(&self, index: usize, limits: &[usize]) -> &Limit {
+        let make = || limits.iter().map(|&limit| Limit::new(limit)).collect();
+        &self.limits.get_or_init(make)[index]
     }
 
     pub(super) fn deadline(&self) -> Option<Duration> {

@@ -47,7 +47,10 @@
 //! 5. A `let` with a written type, `let sum: i64 = …`, is public: `until_sum` runs what it
 //!    needs and returns it, unless a `return` above it may keep it from being computed.
 //! 6. An input `#[shared] db: &Db` is borrowed by every node that uses it. A parallel run
-//!    takes it as an `Arc<Db>`. All other inputs are owned.
+//!    takes it as an `Arc<Db>`. The users of `#[shared(exclusive)] db: &mut Db` run one
+//!    after the other, in the order of the source; a parallel run takes an
+//!    [`Exclusive<Db>`](Exclusive), which several runs may share. All other inputs are
+//!    owned.
 //! 7. Options are written `#[node(…)]` before the `let`; they are in the table below.
 //! 8. Generics, `where` clauses, visibility, documentation and attributes are kept. A
 //!    parallel run needs values that are `Send`, and `Sync` if they are shared; type
@@ -62,8 +65,15 @@
 //! | `timeout = "800ms"` | an attempt that takes longer is dropped and has failed; it is retried whatever `when` says, and ends the run with [`TimedOut`] |
 //! | `fallback = value` | the value after the last failure, instead of the end of the run |
 //! | `after(a, b)` | waits for these nodes as well |
+//! | `limit = 8` | at most so many runs of one bound graph, that is of one `on(…)` and its clones, are in it at a time; a pause between attempts is outside. A plain call is not bound, and has no limits |
+//! | `blocking` | runs on a thread for code that blocks, which is not cancelled: the run waits for it. In a plain call it runs where it is |
+//! | `graph` | calls another graph, found from the module that this one is in, whose nodes run in parallel as well |
 //! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
-//! | `name = "text"` | what it is called in messages |
+//! | `name = "text"` | what it is called in messages and pictures |
+//!
+//! `report::GRAPH` is the shape of the graph, with [`mermaid`](Graph::mermaid),
+//! [`dot`](Graph::dot) and [`svg`](Graph::svg); the picture is also in the function's
+//! documentation.
 //!
 //! A duration is a string with a unit, or any expression of type `Duration`.
 //!
@@ -87,12 +97,16 @@
 
 mod attempt;
 mod bound;
+mod describe;
 mod group;
+mod limit;
 mod outcome;
 mod run;
 mod slot;
 mod timer;
 
+pub use describe::{Graph, Node, NodeKind};
+pub use limit::{Exclusive, Locked};
 pub use timer::{Sleep, ThreadTimer, TimedOut, Timer};
 
 use ws_core::sync::{Mutex, MutexGuard};
@@ -103,13 +117,14 @@ pub mod rt {
     pub use super::attempt::{Failure, Retry, attempts};
     pub use super::bound::Bound;
     pub use super::group::Group;
+    pub use super::limit::{Acquire, Limit, Permit};
     pub use super::outcome::{
         Bounded, DeadlineFor, Early, Flow, Late, Outcome, Question, Unbounded, early, end, exit,
         go, late, never_late, no_result, no_value, question, unknown_step,
     };
     pub use super::run::{Ctx, Ended, Place, Plan, start};
-    pub use super::slot::{Lent, Moves, Parallel, SharedSlot, Shares, Slot};
-    pub use super::{ThreadTimer, TimedOut, Timer};
+    pub use super::slot::{Back, Lent, Moves, Parallel, SharedSlot, Shares, Slot};
+    pub use super::{Exclusive, ThreadTimer, TimedOut, Timer};
     pub use std::sync::Arc;
     pub use ws_core::Spawn;
 }

@@ -44,9 +44,10 @@ use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use super::bound::Bound;
+use super::limit::Limit;
 use super::outcome::Flow;
 use super::{Timer, lock};
-use crate::task::contain::ignore_panic;
+use crate::task::contain::{contain, ignore_panic};
 
 /// The shape of a run, as the macro writes it down.
 #[derive(Debug)]
@@ -61,6 +62,8 @@ pub struct Plan<const N: usize> {
     pub first: &'static [u32],
     /// Where each node is to run.
     pub place: [Place; N],
+    /// The limits of the nodes that have one.
+    pub limits: &'static [usize],
 }
 
 /// Where a node that is ready runs.
@@ -154,6 +157,35 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
     /// The timer of this run.
     pub fn timer(&self) -> &dyn Timer {
         self.shared.bound.timer()
+    }
+
+    /// What this run is bound to.
+    pub fn bound(&self) -> &Bound<S> {
+        &self.shared.bound
+    }
+
+    /// How many runs of this graph may be in the node with this limit.
+    pub fn limit(&self, index: usize) -> &Limit {
+        self.shared.bound.limit(index, self.shared.plan.limits)
+    }
+
+    /// Runs code that blocks on a thread for that.
+    ///
+    /// It counts as a branch: it cannot be cancelled once it runs, so a run does not
+    /// return before it is over.
+    pub fn blocking<T>(&self, code: impl FnOnce() -> T + Send + 'static) -> crate::Task<T>
+    where
+        St: Send + Sync + 'static,
+        R: Send + 'static,
+        S: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let member = Membership::new(self);
+        crate::spawn_blocking(move || {
+            let output = contain(code);
+            member.leave();
+            output.unwrap_or_else(|payload| resume_unwind(payload))
+        })
     }
 
     /// The executor of this run.

@@ -106,6 +106,17 @@ impl<T> Slot<T> {
         self.take()
     }
 
+    /// Moves the value out until the [`Back`] is dropped.
+    ///
+    /// # Panics
+    /// If it is not there, or lent.
+    pub fn borrow_mut(&self) -> Back<'_, T> {
+        Back {
+            value: Some(self.take()),
+            slot: self,
+        }
+    }
+
     fn claim(&self, from: usize, success: Ordering, misuse: &'static str) {
         let claimed = self
             .state
@@ -141,6 +152,31 @@ impl<T> fmt::Debug for Slot<T> {
             EMPTY => f.write_str("Slot(empty)"),
             BUSY => f.write_str("Slot(moved)"),
             full => write!(f, "Slot(full, lent {} times)", (full - FULL) / READER),
+        }
+    }
+}
+
+/// A value that is put back into its [`Slot`].
+#[derive(Debug)]
+pub struct Back<'a, T> {
+    value: Option<T>,
+    slot: &'a Slot<T>,
+}
+
+impl<T> Back<'_, T> {
+    /// The value.
+    pub fn value(&mut self) -> &mut T {
+        self.value.as_mut().expect("taken only when dropped")
+    }
+}
+
+impl<T> Drop for Back<'_, T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.value.take() {
+            // The state is `BUSY` since `take`, which makes this thread the only one to
+            // touch the cell; `set` claims it again.
+            self.slot.state.store(EMPTY, Ordering::Relaxed);
+            self.slot.set(value);
         }
     }
 }

@@ -57,17 +57,69 @@ pub(super) fn stmt(graph: &Graph, stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
     stmt
 }
 
+/// Where the code of a node stands.
+pub(super) struct Env {
+    timer: TokenStream,
+    limit: Option<TokenStream>,
+    /// Graphs that are called with the option `graph` run on the executor of this run.
+    sub_runs: bool,
+}
+
+impl Env {
+    /// In the function itself.
+    pub(super) fn plain(graph: &Graph) -> Self {
+        let rt = rt(&graph.parsed);
+        Self {
+            timer: emit!(&#rt::ThreadTimer),
+            limit: None,
+            sub_runs: false,
+        }
+    }
+
+    /// In a parallel run.
+    pub(super) fn parallel(limit: Option<TokenStream>) -> Self {
+        Self {
+            timer: emit!(__ctx.timer()),
+            limit,
+            sub_runs: true,
+        }
+    }
+}
+
 /// The value of a node, options and all, for use inside of an async block.
-pub(super) fn value(graph: &Graph, index: usize, timer: &TokenStream) -> TokenStream {
+pub(super) fn value(graph: &Graph, index: usize, env: &Env) -> TokenStream {
     let step = &graph.steps()[index];
     let Kind::Node(Node { expr: written, .. }) = &step.kind else {
         return TokenStream::new();
     };
     let lent = lent(graph, index);
-    if !step.options.attempts() {
-        return expr(graph, written, &lent).into_token_stream();
+    let mut written = written.clone();
+    if env.sub_runs && step.options.graph.is_some() {
+        SubRun.visit_expr_mut(&mut written);
     }
-    attempts(graph, &step.options, written, &lent, timer)
+    if step.options.attempts() {
+        return attempts(graph, &step.options, &written, &lent, env);
+    }
+    let expr = expr(graph, &written, &lent);
+    match &env.limit {
+        Some(limit) => emit!({ let __permit = #limit.acquire().await; #expr }),
+        None => expr.into_token_stream(),
+    }
+}
+
+/// Makes `other(…).await` a run on the executor of this run.
+struct SubRun;
+
+impl VisitMut for SubRun {
+    fn visit_expr_await_mut(&mut self, expr: &mut syn::ExprAwait) {
+        if let Expr::Call(call) = &*expr.base {
+            let (path, args) = (&call.func, &call.args);
+            let run = emit! {
+                #path::on(__ctx.spawner()).__within(__ctx.bound()).run(#args)
+            };
+            *expr.base = syn::parse2(run).expect("an expression");
+        }
+    }
 }
 
 fn attempts(
@@ -75,7 +127,7 @@ fn attempts(
     options: &Options,
     written: &Expr,
     lent: &HashSet<Ident>,
-    timer: &TokenStream,
+    env: &Env,
 ) -> TokenStream {
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
@@ -134,8 +186,13 @@ fn attempts(
         None => emit!(::core::option::Option::None),
     };
     let attempt = quote_spanned!(span=> || async { #attempt });
+    let timer = &env.timer;
+    let limit = match &env.limit {
+        Some(limit) => emit!(::core::option::Option::Some(#limit)),
+        None => emit!(::core::option::Option::None),
+    };
     emit! {
-        match #rt::attempts(#timer, #retry, #timeout, #when, #attempt).await {
+        match #rt::attempts(#timer, #retry, #timeout, #limit, #when, #attempt).await {
             ::core::result::Result::Ok(__value) => __value,
             #failed
         }

@@ -8,10 +8,12 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{FnArg, GenericParam, Generics, Ident, Pat, Token, Type, TypeParamBound};
 
-use super::{describe, node, own, quiet, rt};
+use super::node::{self, Env};
+use super::{describe, own, quiet, rt};
 use crate::errors::Errors;
 use crate::lower::{Graph, Maker};
 use crate::options::Options;
@@ -105,6 +107,11 @@ fn on(parsed: &Parsed) -> TokenStream {
                 On { bound: self.bound.with_deadline(deadline), deadline: ::core::marker::PhantomData }
             }
 
+            #[doc(hidden)]
+            pub fn __within<T>(self, outer: &#rt::Bound<T>) -> Self {
+                On { bound: self.bound.within(outer), deadline: self.deadline }
+            }
+
             /// The timer for timeouts, pauses and the deadline.
             pub fn timer(self, timer: impl #krate::graph::Timer + 'static) -> Self {
                 On { bound: self.bound.with_timer(#rt::Arc::new(timer)), deadline: self.deadline }
@@ -162,6 +169,10 @@ impl Signature {
 fn owned(parsed: &Parsed, input: &Input) -> Type {
     let rt = rt(parsed);
     match (&input.ty, &input.shared) {
+        (Type::Reference(reference), Some(shared)) if shared.exclusive => {
+            let target = &reference.elem;
+            syn::parse_quote!(#rt::Exclusive<#target>)
+        }
         (Type::Reference(reference), Some(_)) => {
             let target = &reference.elem;
             syn::parse_quote!(#rt::Arc<#target>)
@@ -376,7 +387,14 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
         .map(|value| {
             let name = &graph.values[value].name;
             let (slot, guard) = (Literal::usize_unsuffixed(value), own("lent", name));
-            if graph.is_shared_input(value) {
+            if graph.is_exclusive(value) {
+                let handle = own("exclusive", name);
+                emit! {
+                    let #handle = __values.#slot.share();
+                    let mut #guard = #handle.lock().await;
+                    let #name = &mut *#guard;
+                }
+            } else if graph.is_shared_input(value) {
                 // The user's name is a reference already, and the slot holds an `Arc`.
                 emit!(let #guard = __values.#slot.share(); let #name = &**#guard;)
             } else if graph.values[value].mover != Some(index) {
@@ -397,7 +415,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
     };
     let code = match &step.kind {
         Kind::Node(node) => {
-            let value = node::value(graph, index, &emit!(__ctx.timer()));
+            let value = node_value(graph, index, &inputs);
             let (attrs, pat) = (&node.attrs, &node.pat);
             let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
             let outputs = graph.outputs_of(index).map(|value| {
@@ -421,7 +439,41 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
         }
     };
     let number = number(index);
+    // The inputs of a node that blocks are where it runs.
+    let inputs = if step.options.blocking.is_some() {
+        Vec::new()
+    } else {
+        inputs
+    };
     emit!(#number => { #(#inputs)* #code })
+}
+
+/// The value of a node: on this branch, on another thread, or by a run of its own.
+fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStream {
+    let step = &graph.steps()[index];
+    let rt = rt(&graph.parsed);
+    let output = &graph.parsed.output;
+    let limit = graph.limited().iter().position(|&limited| limited == index);
+    let limit = limit.map(|limit| emit!(__ctx.limit(#limit)));
+    if step.options.blocking.is_none() {
+        return node::value(graph, index, &Env::parallel(limit));
+    }
+    let value = node::value(graph, index, &Env::parallel(None));
+    let permit = limit.map(|limit| emit!(let __permit = #limit.acquire().await;));
+    let (value, end) = if graph.parsed.fallible() {
+        (emit!(<#output as #rt::Outcome>::wrap(#value)), emit!(?))
+    } else {
+        (value, emit!())
+    };
+    emit! {{
+        #permit
+        let __own = ::core::clone::Clone::clone(&__ctx);
+        __ctx.blocking(move || {
+            let __values = __own.state();
+            #(#inputs)*
+            #value
+        }).await #end
+    }}
 }
 
 /// The shape of a run that includes the steps for which `part` says so.
@@ -444,6 +496,16 @@ fn plan(graph: &Graph, part: impl Fn(usize) -> bool) -> TokenStream {
         }
     }
     let next = next.iter().map(|next| emit!(&[#(#next),*]));
+    let limits = graph.limited().into_iter().filter_map(|step| {
+        graph.steps()[step].options.limit.as_ref().map(|limit| {
+            let message = "a limit of 0 would let no run past this node";
+            quote_spanned!(limit.span()=> {
+                const LIMIT: usize = #limit;
+                const { ::core::assert!(LIMIT > 0, #message) };
+                LIMIT
+            })
+        })
+    });
     let places = graph.steps().iter().map(|step| match &step.options {
         Options {
             inline: Some(_), ..
@@ -458,6 +520,7 @@ fn plan(graph: &Graph, part: impl Fn(usize) -> bool) -> TokenStream {
             next: [#(#next),*],
             first: &[#(#first),*],
             place: [#(#places),*],
+            limits: &[#(#limits),*],
         };
     }
 }

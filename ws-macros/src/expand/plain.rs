@@ -8,10 +8,11 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
-use syn::Ident;
 use syn::spanned::Spanned;
+use syn::{Expr, Ident};
 
-use super::{node, own, rt};
+use super::node::{self, Env};
+use super::{own, rt};
 use crate::lower::{Graph, Maker};
 use crate::parse::Kind;
 
@@ -73,7 +74,6 @@ fn close(graph: &Graph, open: &mut Vec<usize>, sections: &mut Vec<Section>) {
 }
 
 fn straight(graph: &Graph, index: usize) -> TokenStream {
-    let rt = rt(&graph.parsed);
     let lent = node::lent(graph, index);
     // Values that this step does not own by the rules it does not own here either.
     let references: Vec<TokenStream> = graph
@@ -95,12 +95,14 @@ fn straight(graph: &Graph, index: usize) -> TokenStream {
             let stmt = node::stmt(graph, stmt, &lent);
             inside(emit!(#stmt))
         }
+        // A body without a result needs none.
+        Kind::Tail(Expr::Tuple(unit)) if unit.elems.is_empty() => TokenStream::new(),
         Kind::Tail(expr) => {
             let expr = node::expr(graph, expr, &lent);
             emit!(#expr)
         }
         Kind::Node(node) => {
-            let value = inside(node::value(graph, index, &emit!(&#rt::ThreadTimer)));
+            let value = inside(node::value(graph, index, &Env::plain(graph)));
             let (attrs, pat) = (&node.attrs, &node.pat);
             let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
             emit!(#(#attrs)* let #pat #ty = #value;)
@@ -122,6 +124,11 @@ fn group(graph: &Graph, steps: &[usize]) -> TokenStream {
         } else {
             emit!(Slot)
         };
+        if graph.is_exclusive(value) {
+            before.push(emit!(let #slot = #rt::Slot::full(&mut *#name);));
+            after.push(emit!(::core::mem::drop(#slot);));
+            continue;
+        }
         before.push(if slots.is_made_here(value) {
             emit!(let #slot = #rt::#kind::new();)
         } else {
@@ -191,6 +198,9 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>) -> TokenStream {
             let name = &graph.values[value].name;
             let (slot, guard) = (own("slot", name), own("lent", name));
             let borrow = lent.contains(name);
+            if graph.is_exclusive(value) {
+                return emit!(let mut #guard = #slot.borrow_mut(); let #name = &mut **#guard.value(););
+            }
             match (slots.values.contains(&value), borrow) {
                 (false, false) => emit!(),
                 (false, true) => emit!(let #name = &#name;),
@@ -202,7 +212,7 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>) -> TokenStream {
             }
         })
         .collect();
-    let value = node::value(graph, step, &emit!(&#rt::ThreadTimer));
+    let value = node::value(graph, step, &Env::plain(graph));
     let (attrs, pat) = (&node.attrs, &node.pat);
     let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
     let outputs = graph.outputs_of(step).map(|value| {
@@ -242,10 +252,19 @@ impl<'g> GroupSlots<'g> {
         };
         slots.values = (0..graph.values.len())
             .filter(|&value| {
-                slots.is_made_here(value) || (slots.is_moved_here(value) && slots.is_lent(value))
+                slots.is_made_here(value)
+                    || (graph.is_exclusive(value) && slots.is_used_here(value))
+                    || (slots.is_moved_here(value) && slots.is_lent(value))
             })
             .collect();
         slots
+    }
+
+    fn is_used_here(&self, value: usize) -> bool {
+        self.graph.values[value]
+            .users
+            .iter()
+            .any(|user| self.steps.contains(user))
     }
 
     fn is_made_here(&self, value: usize) -> bool {

@@ -4,7 +4,7 @@ use syn::ext::IdentExt;
 
 use crate::errors::Errors;
 use crate::lower::Graph;
-use crate::parse::Step;
+use crate::parse::{Kind, Step, called};
 use crate::similar::nearest;
 
 /// `after` names nodes.
@@ -99,28 +99,54 @@ pub(super) fn inline_or_spawn(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// Options that are known and not there.
-pub(super) fn not_supported(graph: &Graph, errors: &mut Errors) {
-    for step in graph.steps() {
-        let options = &step.options;
-        if let Some(limit) = &options.limit {
-            errors.at(limit, "`limit` is not supported yet");
+/// What blocks a thread neither awaits nor can be stopped.
+pub(super) fn blocking_node(graph: &Graph, errors: &mut Errors) {
+    for (index, step) in graph.steps().iter().enumerate() {
+        let Some(span) = step.options.blocking else {
+            continue;
+        };
+        if graph
+            .inputs_of(index)
+            .into_iter()
+            .any(|value| graph.is_exclusive(value))
+        {
+            errors.span(
+                span,
+                "`blocking` is not supported for nodes that use an exclusive input",
+            );
         }
-        if let Some(span) = options.blocking {
-            errors.span(span, "`blocking` is not supported yet");
+        if step.traits.awaits {
+            errors.span(
+                span,
+                format!(
+                    "node `{}` awaits, so it does not block: leave `blocking` out",
+                    step.name
+                ),
+            );
         }
-        if let Some(span) = options.graph {
-            errors.span(span, "`graph` is not supported yet");
+        if step.options.retry.is_some() || step.options.timeout.is_some() {
+            errors.span(
+                span,
+                "a thread that blocks cannot be stopped: `blocking` has no `timeout` and no `retry`\n\
+                 help: put a loop or a time limit into the code that blocks",
+            );
         }
     }
-    for shared in graph
-        .parsed
-        .inputs
-        .iter()
-        .filter_map(|input| input.shared.as_ref())
-    {
-        if shared.exclusive {
-            errors.span(shared.span, "`#[shared(exclusive)]` is not supported yet");
+}
+
+/// `graph` is for calls of graphs.
+pub(super) fn graph_of_no_call(graph: &Graph, errors: &mut Errors) {
+    for step in graph.steps() {
+        if let (Some(span), Kind::Node(node)) = (step.options.graph, &step.kind) {
+            if called(&node.expr).is_none() {
+                errors.span(
+                    span,
+                    format!(
+                        "`graph` is for a call of another graph: `let {} = other(…).await;`",
+                        step.name
+                    ),
+                );
+            }
         }
     }
 }

@@ -1,0 +1,314 @@
+//! How many runs of a bound graph may be in a node at once; and one at a time.
+//!
+//! A [`Limit`] is a fair semaphore: who waits first gets the next permit. A permit that is
+//! given back goes straight to the first in the queue, so nobody who comes later can take
+//! it. An [`Exclusive`] is a limit of one around a value, which whoever has the permit
+//! takes out and puts back.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use ws_core::sync::Mutex;
+
+use super::lock;
+use crate::task::contain::ignore_panic;
+
+/// A fair semaphore.
+pub struct Limit {
+    queue: Mutex<Queue>,
+}
+
+struct Queue {
+    free: usize,
+    /// Numbers of those who wait, in order.
+    waiting: VecDeque<(u64, Waker)>,
+    /// Numbers of those who were given a permit and have not been polled since.
+    granted: Vec<u64>,
+    next: u64,
+}
+
+impl Limit {
+    /// So many at once.
+    ///
+    /// # Panics
+    /// If that is nobody.
+    pub fn new(permits: usize) -> Self {
+        assert!(permits > 0, "a limit of 0 lets nobody in");
+        Self {
+            queue: Mutex::new(Queue {
+                free: permits,
+                waiting: VecDeque::new(),
+                granted: Vec::new(),
+                next: 0,
+            }),
+        }
+    }
+
+    /// Waits for a permit.
+    pub fn acquire(&self) -> Acquire<'_> {
+        Acquire {
+            limit: self,
+            number: None,
+        }
+    }
+
+    /// Gives a permit to the first who waits, or puts it back.
+    fn release(&self) {
+        let mut queue = lock(&self.queue);
+        let first = queue.waiting.pop_front();
+        match &first {
+            Some((number, _)) => queue.granted.push(*number),
+            None => queue.free += 1,
+        }
+        drop(queue);
+        if let Some((_, waker)) = first {
+            ignore_panic(|| waker.wake()); // foreign code: not under the lock
+        }
+    }
+}
+
+impl fmt::Debug for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let queue = lock(&self.queue);
+        write!(
+            f,
+            "Limit({} free, {} waiting)",
+            queue.free,
+            queue.waiting.len()
+        )
+    }
+}
+
+/// The future of [`Limit::acquire`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are polled"]
+pub struct Acquire<'a> {
+    limit: &'a Limit,
+    /// In the queue under this number.
+    number: Option<u64>,
+}
+
+impl<'a> Future for Acquire<'a> {
+    type Output = Permit<'a>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit<'a>> {
+        let limit = self.limit;
+        let waker = cx.waker().clone();
+        let mut queue = lock(&limit.queue);
+        let old = match self.number {
+            None if queue.free > 0 => {
+                queue.free -= 1;
+                drop(queue);
+                return Poll::Ready(Permit { limit });
+            }
+            None => {
+                let number = queue.next;
+                queue.next += 1;
+                queue.waiting.push_back((number, waker));
+                self.number = Some(number);
+                None
+            }
+            Some(number) => {
+                if let Some(at) = queue.granted.iter().position(|&granted| granted == number) {
+                    queue.granted.swap_remove(at);
+                    drop(queue);
+                    self.number = None;
+                    return Poll::Ready(Permit { limit });
+                }
+                let own = queue.waiting.iter_mut().find(|(other, _)| *other == number);
+                own.map(|(_, old)| std::mem::replace(old, waker))
+            }
+        };
+        drop(queue);
+        drop(old);
+        Poll::Pending
+    }
+}
+
+impl Drop for Acquire<'_> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let mut queue = lock(&self.limit.queue);
+        if let Some(at) = queue.granted.iter().position(|&granted| granted == number) {
+            // It was our turn: let the next one have it.
+            queue.granted.swap_remove(at);
+            drop(queue);
+            self.limit.release();
+        } else {
+            let at = queue.waiting.iter().position(|(other, _)| *other == number);
+            let own = at.and_then(|at| queue.waiting.remove(at));
+            drop(queue);
+            drop(own);
+        }
+    }
+}
+
+/// Being inside. Dropping it lets the next one in.
+#[derive(Debug)]
+pub struct Permit<'a> {
+    limit: &'a Limit,
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.limit.release();
+    }
+}
+
+/// A value that one node at a time changes: what a parallel run takes for an input
+/// `#[shared(exclusive)] db: &mut Db`.
+///
+/// Clones share the value, so several runs can use one.
+///
+/// ```
+/// use ws_executor::graph::Exclusive;
+/// use ws_executor::task_graph;
+///
+/// #[task_graph]
+/// async fn log(#[shared(exclusive)] lines: &mut Vec<String>, line: String) -> usize {
+///     let before = lines.len();
+///     let _pushed = lines.push(line);
+///     before
+/// }
+///
+/// let executor = ws_executor::Executor::new();
+/// let lines = Exclusive::new(Vec::new());
+/// executor.block_on(async {
+///     log::on(&executor.handle()).run(lines.clone(), "one".into()).await;
+///     let before = log::on(&executor.handle()).run(lines.clone(), "two".into()).await;
+///     assert_eq!(before, 1);
+/// });
+/// assert_eq!(lines.try_into_inner().unwrap(), ["one", "two"]);
+/// ```
+pub struct Exclusive<T>(Arc<Shared<T>>);
+
+struct Shared<T> {
+    turn: Limit,
+    /// `None` while somebody has it.
+    value: Mutex<Option<T>>,
+}
+
+impl<T> Exclusive<T> {
+    /// Wraps a value; see the example at [`Exclusive`].
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(Shared {
+            turn: Limit::new(1),
+            value: Mutex::new(Some(value)),
+        }))
+    }
+
+    /// The value, if this is the last clone.
+    ///
+    /// See the example at [`Exclusive`].
+    ///
+    /// # Errors
+    /// Gives itself back if there are others.
+    pub fn try_into_inner(self) -> Result<T, Self> {
+        let shared = Arc::try_unwrap(self.0).map_err(Self)?;
+        let value = lock(&shared.value).take();
+        Ok(value.expect("whoever had it had a clone"))
+    }
+
+    /// Waits until nobody has the value.
+    ///
+    /// ```
+    /// let count = ws_executor::graph::Exclusive::new(1);
+    /// ws_executor::block_on(async {
+    ///     *count.lock().await += 1;
+    ///     assert_eq!(*count.lock().await, 2);
+    /// });
+    /// ```
+    pub async fn lock(&self) -> Locked<'_, T> {
+        let permit = self.0.turn.acquire().await;
+        let value = lock(&self.0.value).take();
+        Locked {
+            value,
+            shared: &self.0,
+            _permit: permit,
+        }
+    }
+}
+
+impl<T> Clone for Exclusive<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> fmt::Debug for Exclusive<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exclusive")
+            .field("turn", &self.0.turn)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The value of an [`Exclusive`], until this is dropped; see [`Exclusive::lock`].
+pub struct Locked<'a, T> {
+    value: Option<T>,
+    shared: &'a Shared<T>,
+    /// Given back after the value.
+    _permit: Permit<'a>,
+}
+
+impl<T> Deref for Locked<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.value.as_ref().expect("taken only when dropped")
+    }
+}
+
+impl<T> DerefMut for Locked<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.value.as_mut().expect("taken only when dropped")
+    }
+}
+
+impl<T> Drop for Locked<'_, T> {
+    fn drop(&mut self) {
+        *lock(&self.shared.value) = self.value.take();
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Locked<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limit;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn who_waits_first_is_first() {
+        let limit = Limit::new(1);
+        let Poll::Ready(permit) = poll(pin!(limit.acquire())) else {
+            panic!("it is free")
+        };
+        let (mut second, mut third) = (pin!(limit.acquire()), Box::pin(limit.acquire()));
+        assert!(poll(second.as_mut()).is_pending() && poll(third.as_mut()).is_pending());
+        drop(permit);
+        assert!(
+            poll(pin!(limit.acquire())).is_pending(),
+            "it belongs to the second"
+        );
+        let Poll::Ready(permit) = poll(second.as_mut()) else {
+            panic!("its turn")
+        };
+        drop(permit);
+        drop(third); // It was its turn, and it did not want it.
+        assert!(poll(pin!(limit.acquire())).is_ready());
+    }
+}
