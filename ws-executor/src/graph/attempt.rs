@@ -1,12 +1,38 @@
 //! One node, several attempts: `retry`, `timeout` and `fallback`.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use super::limit::Limit;
-use super::{TimedOut, Timer};
+use super::observe::{At, Observer, tell};
+use super::{ThreadTimer, TimedOut, Timer};
+
+/// Where a node runs: whose time it is, and who watches.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    pub(super) timer: &'a dyn Timer,
+    pub(super) observer: Option<(&'a Arc<dyn Observer>, At)>,
+}
+
+impl Site<'static> {
+    /// A plain call: nobody watches.
+    pub fn plain() -> Self {
+        Self {
+            timer: &ThreadTimer,
+            observer: None,
+        }
+    }
+}
+
+impl fmt::Debug for Site<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Site")
+    }
+}
 
 /// How often and how fast a node is tried again.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +72,7 @@ pub enum Failure<E> {
 /// # Errors
 /// The failure of the last attempt.
 pub async fn attempts<T, E, Fut>(
-    timer: &dyn Timer,
+    site: Site<'_>,
     retry: Retry,
     timeout: Option<Duration>,
     limit: Option<&Limit>,
@@ -63,7 +89,7 @@ where
             Some(limit) => Some(limit.acquire().await),
             None => None,
         };
-        let result = within(timer, timeout, attempt()).await;
+        let result = within(site.timer, timeout, attempt()).await;
         drop(permit); // Nobody waits for one that sleeps.
         match result {
             Ok(Ok(value)) => return Ok(value),
@@ -72,8 +98,11 @@ where
             Ok(Err(_)) | Err(_) => {}
         }
         left -= 1;
+        if let Some((observer, at)) = site.observer {
+            tell(Some(observer), |observer| observer.retried(at));
+        }
         if pause > Duration::ZERO {
-            timer.sleep(pause).await;
+            site.timer.sleep(pause).await;
         }
         pause = pause.saturating_mul(2).min(retry.longest);
     }

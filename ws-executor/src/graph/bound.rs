@@ -4,6 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::limit::Limit;
+use super::observe::Observer;
+use super::testing::Scripts;
 use super::{ThreadTimer, Timer};
 
 /// What `on` collects: an executor and the settings of a run.
@@ -12,6 +14,8 @@ pub struct Bound<S> {
     spawner: S,
     timer: Option<Arc<dyn Timer>>,
     deadline: Option<Duration>,
+    observer: Option<Arc<dyn Observer>>,
+    scripts: Option<Arc<Scripts>>,
     /// Made by the first run: only that knows them.
     limits: Arc<OnceLock<Box<[Limit]>>>,
 }
@@ -23,6 +27,8 @@ impl<S> Bound<S> {
             spawner,
             timer: None,
             deadline: None,
+            observer: None,
+            scripts: None,
             limits: Arc::default(),
         }
     }
@@ -41,10 +47,31 @@ impl<S> Bound<S> {
         self
     }
 
+    /// Sets the observer.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    pub(super) fn with_scripts(mut self, scripts: Scripts) -> Self {
+        self.scripts = Some(Arc::new(scripts));
+        self
+    }
+
+    pub(super) fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.observer.as_ref()
+    }
+
+    pub(super) fn scripts(&self) -> Option<&Scripts> {
+        self.scripts.as_deref()
+    }
+
     /// Takes over what a run inside of another one inherits.
     #[must_use]
     pub fn within<T>(mut self, outer: &Bound<T>) -> Self {
         self.timer.clone_from(&outer.timer);
+        self.observer.clone_from(&outer.observer);
         self
     }
 

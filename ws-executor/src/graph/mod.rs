@@ -71,9 +71,16 @@
 //! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
 //! | `name = "text"` | what it is called in messages and pictures |
 //!
+//! [`each`] and [`try_each`] do the same for every item of a list inside of a node, with
+//! a bound on how many at a time.
+//!
 //! `report::GRAPH` is the shape of the graph, with [`mermaid`](Graph::mermaid),
 //! [`dot`](Graph::dot) and [`svg`](Graph::svg); the picture is also in the function's
 //! documentation.
+//!
+//! `report::test(&handle)` runs it under test, with made-up outcomes and virtual time
+//! ([`testing`]); `report::on(&handle).observer(…)` tells an [`Observer`] what happens,
+//! of which [`Stats`] is one.
 //!
 //! A duration is a string with a unit, or any expression of type `Duration`.
 //!
@@ -98,15 +105,21 @@
 mod attempt;
 mod bound;
 mod describe;
+mod each;
 mod group;
 mod limit;
+mod observe;
 mod outcome;
 mod run;
 mod slot;
+pub mod testing;
 mod timer;
+mod virtual_time;
 
 pub use describe::{Graph, Node, NodeKind};
+pub use each::{each, try_each};
 pub use limit::{Exclusive, Locked};
+pub use observe::{At, NodeStats, Observer, Stats};
 pub use timer::{Sleep, ThreadTimer, TimedOut, Timer};
 
 use ws_core::sync::{Mutex, MutexGuard};
@@ -114,7 +127,7 @@ use ws_core::sync::{Mutex, MutexGuard};
 /// What the expansion of `#[task_graph]` calls. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod rt {
-    pub use super::attempt::{Failure, Retry, attempts};
+    pub use super::attempt::{Failure, Retry, Site, attempts};
     pub use super::bound::Bound;
     pub use super::group::Group;
     pub use super::limit::{Acquire, Limit, Permit};
@@ -124,6 +137,8 @@ pub mod rt {
     };
     pub use super::run::{Ctx, Ended, Place, Plan, start};
     pub use super::slot::{Back, Lent, Moves, Parallel, SharedSlot, Shares, Slot};
+    pub use super::testing::{FromScript, Script, Scripted, TestRun};
+    pub use super::virtual_time::Tracking;
     pub use super::{Exclusive, ThreadTimer, TimedOut, Timer};
     pub use std::sync::Arc;
     pub use ws_core::Spawn;

@@ -37,23 +37,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ws_core::Spawn;
 use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
+use super::attempt::Site;
 use super::bound::Bound;
 use super::limit::Limit;
+use super::observe::{At, Observer, tell};
 use super::outcome::Flow;
-use super::{Timer, lock};
+use super::testing::Scripted;
+use super::{Graph, lock};
 use crate::task::contain::{contain, ignore_panic};
 
 /// The shape of a run, as the macro writes it down.
 #[derive(Debug)]
 pub struct Plan<const N: usize> {
-    /// The function's name, for messages.
-    pub name: &'static str,
+    /// What it is the plan of.
+    pub graph: &'static Graph,
     /// How many nodes each node waits for.
     pub needs: [u32; N],
     /// Who waits for each node.
@@ -142,7 +145,7 @@ impl<R, C> fmt::Debug for Ended<R, C> {
 impl<St, R, S, const N: usize> fmt::Debug for Ctx<St, R, S, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ctx")
-            .field("graph", &self.shared.plan.name)
+            .field("graph", &self.shared.plan.graph.name())
             .finish_non_exhaustive()
     }
 }
@@ -154,9 +157,20 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         &self.shared.state
     }
 
-    /// The timer of this run.
-    pub fn timer(&self) -> &dyn Timer {
-        self.shared.bound.timer()
+    /// Where the node with this index runs.
+    pub fn site(&self, node: usize) -> Site<'_> {
+        let bound = &self.shared.bound;
+        let at = At::new(self.shared.plan.graph, node);
+        Site {
+            timer: bound.timer(),
+            observer: bound.observer().map(|observer| (observer, at)),
+        }
+    }
+
+    /// What a test says the next attempt of a node comes to.
+    #[inline]
+    pub fn scripted<T: 'static>(&self, node: usize) -> Option<Scripted<T>> {
+        self.shared.bound.scripts()?.next(node)
     }
 
     /// What this run is bound to.
@@ -397,6 +411,39 @@ where
     }
 }
 
+/// Tells the observer of a node that begins, and how it ended, wherever it is dropped.
+struct Watched<'a> {
+    /// The observer, the node, and when it began; nothing if nobody watches.
+    watch: Option<(&'a Arc<dyn Observer>, At, Instant)>,
+}
+
+impl<'a> Watched<'a> {
+    fn new<St, R, S, const N: usize>(ctx: &'a Ctx<St, R, S, N>, node: u32) -> Self {
+        let watch = ctx.bound().observer().map(|observer| {
+            let at = At::new(ctx.shared.plan.graph, node as usize);
+            tell(Some(observer), |observer| observer.started(at));
+            (observer, at, Instant::now())
+        });
+        Self { watch }
+    }
+
+    fn ended(mut self, done: bool) {
+        if let Some((observer, at, began)) = self.watch.take_if(|_| done) {
+            tell(Some(observer), |observer| {
+                observer.finished(at, began.elapsed())
+            });
+        }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if let Some((observer, at, _)) = self.watch {
+            tell(Some(observer), |observer| observer.cancelled(at));
+        }
+    }
+}
+
 /// Runs `node` and whatever it makes ready.
 ///
 /// A function with `Send` in its type instead of an `async fn`: a branch spawns branches,
@@ -419,8 +466,11 @@ where
         let mut next = Some(node);
         while let Some(node) = next.take().or_else(|| inline.pop()) {
             let ctx = member.ctx.as_ref().expect("there until dropped");
+            let watched = Watched::new(ctx, node);
             // Making the future runs no code of the user's: it is an async block.
-            match run_node(ctx, &mut member.seat, program(ctx.clone(), node)).await {
+            let end = run_node(ctx, &mut member.seat, program(ctx.clone(), node)).await;
+            watched.ended(end.is_some());
+            match end {
                 Some(ControlFlow::Continue(())) => {
                     ctx.done(node, |ready| match ctx.shared.plan.place[ready as usize] {
                         Place::Inline => inline.push(ready),
@@ -487,7 +537,7 @@ where
             }
             Some(End::Lost) => panic!(
                 "the executor dropped a branch of the graph `{}`: it was shut down",
-                plan.name
+                plan.graph.name()
             ),
         }
     }
@@ -505,7 +555,7 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
     P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
     Fut: Future<Output = Flow<R>> + Send + 'static,
 {
-    let mut sleep = deadline.map(|deadline| ctx.timer().sleep(deadline));
+    let mut sleep = deadline.map(|deadline| ctx.bound().timer().sleep(deadline));
     let (first, others) = ctx
         .shared
         .plan

@@ -6,7 +6,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Ident, Stmt, Token};
+use syn::{Expr, Ident, Pat, Stmt, Token};
 
 use super::rt;
 use crate::lower::Graph;
@@ -59,8 +59,10 @@ pub(super) fn stmt(graph: &Graph, stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
 
 /// Where the code of a node stands.
 pub(super) struct Env {
-    timer: TokenStream,
+    site: TokenStream,
     limit: Option<TokenStream>,
+    /// What a test says about this node, if that can be.
+    scripted: Option<TokenStream>,
     /// Graphs that are called with the option `graph` run on the executor of this run.
     sub_runs: bool,
 }
@@ -70,18 +72,41 @@ impl Env {
     pub(super) fn plain(graph: &Graph) -> Self {
         let rt = rt(&graph.parsed);
         Self {
-            timer: emit!(&#rt::ThreadTimer),
+            site: emit!(#rt::Site::plain()),
             limit: None,
+            scripted: None,
             sub_runs: false,
         }
     }
 
     /// In a parallel run.
-    pub(super) fn parallel(limit: Option<TokenStream>) -> Self {
+    pub(super) fn parallel(graph: &Graph, index: usize, limit: Option<TokenStream>) -> Self {
+        let scripted = match &graph.steps()[index].kind {
+            Kind::Node(Node {
+                ty: Some(ty),
+                pat: Pat::Ident(_),
+                ..
+            }) => Some(emit!(__ctx.scripted::<#ty>(#index))),
+            _ => None,
+        };
         Self {
-            timer: emit!(__ctx.timer()),
+            site: emit!(__ctx.site(#index)),
             limit,
+            scripted,
             sub_runs: true,
+        }
+    }
+
+    /// `code`, or what a test says, `how` that becomes one.
+    fn unless_scripted(&self, code: TokenStream, how: &TokenStream) -> TokenStream {
+        match &self.scripted {
+            Some(scripted) => emit! {
+                match #scripted {
+                    ::core::option::Option::Some(__scripted) => __scripted.#how(),
+                    ::core::option::Option::None => #code,
+                }
+            },
+            None => code,
         }
     }
 }
@@ -100,10 +125,25 @@ pub(super) fn value(graph: &Graph, index: usize, env: &Env) -> TokenStream {
     if step.options.attempts() {
         return attempts(graph, &step.options, &written, &lent, env);
     }
-    let expr = expr(graph, &written, &lent);
+    let expr = unlimited(graph, &written, &lent, env);
     match &env.limit {
         Some(limit) => emit!({ let __permit = #limit.acquire().await; #expr }),
-        None => expr.into_token_stream(),
+        None => expr,
+    }
+}
+
+/// The value of a node without options.
+fn unlimited(graph: &Graph, written: &Expr, lent: &HashSet<Ident>, env: &Env) -> TokenStream {
+    match written {
+        Expr::Try(last) if env.scripted.is_some() => {
+            let operand = expr(graph, &last.expr, lent).into_token_stream();
+            let operand = env.unless_scripted(operand, &emit!(result));
+            question(graph, operand, &last.question_token)
+        }
+        _ => {
+            let whole = expr(graph, written, lent).into_token_stream();
+            env.unless_scripted(whole, &emit!(value))
+        }
     }
 }
 
@@ -137,25 +177,23 @@ fn attempts(
     // if there is more than that one, it is the whole expression with the graph's error.
     let (attempt, error) = match written {
         Expr::Try(last) if !Traits::of_expr(&last.expr).fails() => {
-            let operand = expr(graph, &last.expr, lent);
-            (
-                emit!(#operand),
-                question(graph, failed, &last.question_token),
-            )
+            let operand = expr(graph, &last.expr, lent).into_token_stream();
+            let operand = env.unless_scripted(operand, &emit!(result));
+            (operand, question(graph, failed, &last.question_token))
         }
         _ => {
             let whole = expr(graph, written, lent);
             if Traits::of_expr(written).fails() {
-                (
-                    emit!(<#output as #rt::Outcome>::wrap(#whole)),
-                    emit!(#failed?),
-                )
+                {
+                    let whole = emit!(<#output as #rt::Outcome>::wrap(#whole));
+                    (env.unless_scripted(whole, &emit!(result)), emit!(#failed?))
+                }
             } else {
                 let never = emit!(::core::convert::Infallible);
-                (
-                    emit!(::core::result::Result::Ok::<_, #never>(#whole)),
-                    emit!(__error),
-                )
+                {
+                    let whole = emit!(::core::result::Result::Ok::<_, #never>(#whole));
+                    (env.unless_scripted(whole, &emit!(result)), emit!(__error))
+                }
             }
         }
     };
@@ -186,13 +224,13 @@ fn attempts(
         None => emit!(::core::option::Option::None),
     };
     let attempt = quote_spanned!(span=> || async { #attempt });
-    let timer = &env.timer;
+    let site = &env.site;
     let limit = match &env.limit {
         Some(limit) => emit!(::core::option::Option::Some(#limit)),
         None => emit!(::core::option::Option::None),
     };
     emit! {
-        match #rt::attempts(#timer, #retry, #timeout, #limit, #when, #attempt).await {
+        match #rt::attempts(#site, #retry, #timeout, #limit, #when, #attempt).await {
             ::core::result::Result::Ok(__value) => __value,
             #failed
         }

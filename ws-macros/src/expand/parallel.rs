@@ -17,7 +17,7 @@ use super::{describe, own, quiet, rt};
 use crate::errors::Errors;
 use crate::lower::{Graph, Maker};
 use crate::options::Options;
-use crate::parse::{Input, Kind, Parsed};
+use crate::parse::{Input, Kind, Node, Parsed};
 
 /// The module and the methods of its `On`.
 pub(super) fn all(graph: &Graph) -> TokenStream {
@@ -33,7 +33,8 @@ pub(super) fn all(graph: &Graph) -> TokenStream {
         .map(|value| trap(graph, value))
         .unzip::<_, _, Vec<_>, Vec<_>>();
     let trapped = implementation(parsed, &emit!(#(#trapped)*));
-    emit!(#module #methods #(#traps)* #trapped)
+    let test = test(graph);
+    emit!(#module #methods #(#traps)* #trapped #test)
 }
 
 /// The module and `run`, without a body.
@@ -84,6 +85,9 @@ fn on(parsed: &Parsed) -> TokenStream {
     let krate = &parsed.args.krate;
     let name = parsed.plain.sig.ident.unraw();
     let doc_on = format!("Runs of [`{name}`](fn@super::{name}) on `spawner`, in parallel.");
+    let doc_test = format!(
+        "A run of [`{name}`](fn@super::{name}) under test; see `ws_executor::graph::testing`."
+    );
     emit! {
         #[doc = #doc_on]
         pub fn on<S>(spawner: &S) -> On<S>
@@ -91,6 +95,21 @@ fn on(parsed: &Parsed) -> TokenStream {
             S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
         {
             On { bound: #rt::Bound::new(::core::clone::Clone::clone(spawner)), deadline: ::core::marker::PhantomData }
+        }
+
+        #[doc = #doc_test]
+        pub fn test<S>(spawner: &S) -> Test<S>
+        where
+            S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            Test { run: #rt::TestRun::new(::core::clone::Clone::clone(spawner)) }
+        }
+
+        /// A run under test, in which nodes may have made-up outcomes.
+        #[derive(Debug)]
+        #[must_use = "a graph runs when `run` is awaited"]
+        pub struct Test<S> {
+            pub(super) run: #rt::TestRun<S>,
         }
 
         /// An executor for the graph, and the settings of its runs.
@@ -110,6 +129,11 @@ fn on(parsed: &Parsed) -> TokenStream {
             #[doc(hidden)]
             pub fn __within<T>(self, outer: &#rt::Bound<T>) -> Self {
                 On { bound: self.bound.within(outer), deadline: self.deadline }
+            }
+
+            /// Who is told what happens to each node.
+            pub fn observer(self, observer: #rt::Arc<dyn #krate::graph::Observer>) -> Self {
+                On { bound: self.bound.with_observer(observer), deadline: self.deadline }
             }
 
             /// The timer for timeouts, pauses and the deadline.
@@ -208,6 +232,82 @@ fn public(graph: &Graph) -> Vec<usize> {
             node.ty.is_some() && matches!(node.pat, Pat::Ident(_)) && !returns
         })
         .collect()
+}
+
+/// The methods of a run under test: one for each node with a written type, and `run`.
+fn test(graph: &Graph) -> TokenStream {
+    let parsed = &graph.parsed;
+    let (rt, vis, name, quiet) = (
+        rt(parsed),
+        &parsed.plain.vis,
+        &parsed.plain.sig.ident,
+        quiet(),
+    );
+    let krate = &parsed.args.krate;
+    let output = &parsed.output;
+    let scripts = graph
+        .steps()
+        .iter()
+        .enumerate()
+        .filter_map(|(index, step)| {
+            let Kind::Node(Node {
+                pat: Pat::Ident(pat),
+                ty: Some(ty),
+                ..
+            }) = &step.kind
+            else {
+                return None;
+            };
+            // Types of a generic function are known only where it is run.
+            if parsed.plain.sig.generics.type_params().next().is_some() || pat.ident == "run" {
+                return None;
+            }
+            let method = &pat.ident;
+            let doc = format!("What node `{}` does instead of its own.", method.unraw());
+            Some(emit! {
+                #[doc = #doc]
+                #vis fn #method(
+                    self,
+                    script: impl ::core::convert::Into<#krate::graph::testing::Script<#ty>>,
+                ) -> Self {
+                    Self { run: self.run.with(#index, script.into()) }
+                }
+            })
+        });
+    let Signature {
+        generics,
+        params,
+        args,
+    } = Signature::new(parsed);
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let plan = plan(graph, |_| true);
+    emit! {
+        #quiet
+        impl<__S> #name::Test<__S>
+        where
+            __S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            #(#scripts)*
+
+            /// Runs the graph, with virtual time.
+            ///
+            /// # Panics
+            /// With the panic of a node.
+            #vis fn run #impl_generics (self, #params) -> impl ::core::future::Future<
+                Output = #krate::graph::testing::Report<#output>
+            > + ::core::marker::Send
+            #clause
+            {
+                #plan
+                self.run.run(&#name::GRAPH, move |__bound| async move {
+                    match #name::On::<#rt::Tracking<__S>>::__start(__bound, &__PLAN, 0, #(#args),*).await {
+                        #rt::Ended::Exit(__result) => __result,
+                        #rt::Ended::Late | #rt::Ended::Complete(_) => #rt::no_result(),
+                    }
+                })
+            }
+        }
+    }
 }
 
 /// The nodes for which a partial run lacks only a written type.
@@ -456,9 +556,9 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
     let limit = graph.limited().iter().position(|&limited| limited == index);
     let limit = limit.map(|limit| emit!(__ctx.limit(#limit)));
     if step.options.blocking.is_none() {
-        return node::value(graph, index, &Env::parallel(limit));
+        return node::value(graph, index, &Env::parallel(graph, index, limit));
     }
-    let value = node::value(graph, index, &Env::parallel(None));
+    let value = node::value(graph, index, &Env::parallel(graph, index, None));
     let permit = limit.map(|limit| emit!(let __permit = #limit.acquire().await;));
     let (value, end) = if graph.parsed.fallible() {
         (emit!(<#output as #rt::Outcome>::wrap(#value)), emit!(?))
@@ -469,7 +569,8 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
         #permit
         let __own = ::core::clone::Clone::clone(&__ctx);
         __ctx.blocking(move || {
-            let __values = __own.state();
+            let __ctx = &__own;
+            let __values = __ctx.state();
             #(#inputs)*
             #value
         }).await #end
@@ -480,7 +581,7 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
 fn plan(graph: &Graph, part: impl Fn(usize) -> bool) -> TokenStream {
     let parsed = &graph.parsed;
     let rt = rt(parsed);
-    let name = parsed.plain.sig.ident.unraw().to_string();
+    let name = &parsed.plain.sig.ident;
     let count = graph.steps().len();
     let mut needs = vec![0_u32; count];
     let mut next: Vec<Vec<u32>> = vec![Vec::new(); count];
@@ -515,7 +616,7 @@ fn plan(graph: &Graph, part: impl Fn(usize) -> bool) -> TokenStream {
     });
     emit! {
         static __PLAN: #rt::Plan<#count> = #rt::Plan {
-            name: #name,
+            graph: &#name::GRAPH,
             needs: [#(#needs),*],
             next: [#(#next),*],
             first: &[#(#first),*],

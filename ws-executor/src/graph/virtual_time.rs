@@ -1,0 +1,249 @@
+//! Time in tests: it stands still while anything can run, and jumps to the next sleeper
+//! when nothing can.
+//!
+//! Every task of a run under test is tracked: it is *active* from when it is woken until
+//! its poll returns pending. When the last one ceases to be active, the clock moves on to
+//! the earliest sleeper and wakes it. So a test with hours of pauses takes no time, and
+//! the order of what happens does not depend on how fast the machine is. What a node waits
+//! for outside of the run, such as another thread, is not seen: it counts as waiting.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use ws_core::Spawn;
+use ws_core::sync::Mutex;
+
+use super::{Sleep, Timer, lock};
+use crate::task::contain::ignore_panic;
+
+/// The clock of a run under test.
+#[derive(Clone, Default)]
+pub(super) struct VirtualClock(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    now: Duration,
+    active: usize,
+    sleepers: BTreeMap<(Duration, u64), Option<Waker>>,
+    entered: u64,
+}
+
+impl VirtualClock {
+    pub(super) fn now(&self) -> Duration {
+        lock(&self.0).now
+    }
+
+    fn begin(&self) {
+        lock(&self.0).active += 1;
+    }
+
+    /// One less is active; the last one moves the clock.
+    fn cease(&self) {
+        let mut state = lock(&self.0);
+        state.active -= 1;
+        let first = if state.active == 0 {
+            state.sleepers.pop_first()
+        } else {
+            None
+        };
+        let waker = first.and_then(|((due, _), waker)| {
+            state.now = state.now.max(due);
+            waker
+        });
+        drop(state);
+        if let Some(waker) = waker {
+            ignore_panic(|| waker.wake());
+        }
+    }
+}
+
+impl Timer for VirtualClock {
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let due = self.now().checked_add(duration);
+        Box::pin(VirtualSleep {
+            clock: self.clone(),
+            due,
+            number: None,
+        })
+    }
+}
+
+struct VirtualSleep {
+    clock: VirtualClock,
+    /// `None`: never.
+    due: Option<Duration>,
+    number: Option<u64>,
+}
+
+impl Future for VirtualSleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(due) = self.due else {
+            return Poll::Pending;
+        };
+        let waker = cx.waker().clone();
+        let clock = self.clock.clone();
+        let mut state = lock(&clock.0);
+        if state.now >= due {
+            drop(state);
+            return Poll::Ready(());
+        }
+        let number = *self.number.get_or_insert_with(|| {
+            state.entered += 1;
+            state.entered
+        });
+        let old = state.sleepers.insert((due, number), Some(waker));
+        drop(state);
+        drop(old);
+        Poll::Pending
+    }
+}
+
+impl Drop for VirtualSleep {
+    fn drop(&mut self) {
+        if let (Some(due), Some(number)) = (self.due, self.number) {
+            let old = lock(&self.clock.0).sleepers.remove(&(due, number));
+            drop(old);
+        }
+    }
+}
+
+/// An executor whose tasks are tracked.
+#[derive(Clone)]
+pub struct Tracking<S> {
+    spawner: S,
+    clock: VirtualClock,
+}
+
+impl<S> std::fmt::Debug for Tracking<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tracking")
+    }
+}
+
+impl<S> Tracking<S> {
+    pub(super) fn new(spawner: S, clock: VirtualClock) -> Self {
+        Self { spawner, clock }
+    }
+}
+
+impl<S: Spawn> Spawn for Tracking<S> {
+    fn spawn<F: Future<Output = ()> + Send + 'static>(&self, future: F) {
+        self.spawner.spawn(tracked(&self.clock, future));
+    }
+
+    fn parallelism(&self) -> usize {
+        self.spawner.parallelism()
+    }
+}
+
+/// `future`, active as long as it can run.
+pub(super) fn tracked<F: Future>(
+    clock: &VirtualClock,
+    future: F,
+) -> impl Future<Output = F::Output> + use<F> {
+    clock.begin();
+    let activity = Activity(Arc::new(Tracker {
+        clock: clock.clone(),
+        state: Mutex::new(Tracked {
+            phase: Phase::Active,
+            waker: None,
+        }),
+    }));
+    async move {
+        let mut future = std::pin::pin!(future);
+        let activity = activity;
+        let waker = Waker::from(activity.0.clone());
+        std::future::poll_fn(move |cx| {
+            activity.0.poll_begins(cx.waker());
+            let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+            if polled.is_pending() {
+                activity.0.poll_ends();
+            }
+            polled
+        })
+        .await
+    }
+}
+
+/// Ends the activity of a future that is done or dropped.
+struct Activity(Arc<Tracker>);
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        let phase = std::mem::replace(&mut lock(&self.0.state).phase, Phase::Gone);
+        if !matches!(phase, Phase::Idle | Phase::Gone) {
+            self.0.clock.cease();
+        }
+    }
+}
+
+struct Tracker {
+    clock: VirtualClock,
+    state: Mutex<Tracked>,
+}
+
+struct Tracked {
+    phase: Phase,
+    /// In an `Arc`, because cloning a waker is foreign code.
+    waker: Option<Arc<Waker>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Phase {
+    /// Waits to be woken.
+    Idle,
+    /// Woken and not polled since, or being polled.
+    Active,
+    /// Being polled, and woken meanwhile.
+    Again,
+    Gone,
+}
+
+impl Tracker {
+    fn poll_begins(&self, waker: &Waker) {
+        let waker = Arc::new(waker.clone());
+        let mut state = lock(&self.state);
+        if state.phase == Phase::Idle {
+            self.clock.begin(); // Polled without a wake of ours.
+        }
+        state.phase = Phase::Active;
+        let old = state.waker.replace(waker);
+        drop(state);
+        drop(old);
+    }
+
+    fn poll_ends(&self) {
+        let mut state = lock(&self.state);
+        let ceases = state.phase == Phase::Active;
+        state.phase = if ceases { Phase::Idle } else { Phase::Active };
+        drop(state);
+        if ceases {
+            self.clock.cease();
+        }
+    }
+}
+
+impl Wake for Tracker {
+    fn wake(self: Arc<Self>) {
+        let mut state = lock(&self.state);
+        if state.phase == Phase::Idle {
+            // Before anybody can see it active, and cease.
+            self.clock.begin();
+        }
+        state.phase = match state.phase {
+            Phase::Idle => Phase::Active,
+            Phase::Active | Phase::Again => Phase::Again,
+            Phase::Gone => Phase::Gone,
+        };
+        let waker = state.waker.clone();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake_by_ref();
+        }
+    }
+}
