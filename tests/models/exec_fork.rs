@@ -67,7 +67,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(push_against_helper, [1, 1]),
+        body: Body::Roles(push_against_helper, [1_600, 1_500]),
     },
     Model {
         name: "exec.fork.push_against_idle",
