@@ -2,22 +2,32 @@
 //! the allocator, in a process of its own.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tests::exec::{executor, on_worker};
+use tests::exec::on_worker;
 use tests::watchdog;
 use ws_executor::{Executor, join};
 
-/// The allocations of all threads.
+/// The allocations of all workers.
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Whether this thread is a worker. Others, of the test harness, allocate when they
+    /// like.
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The system's allocator, counting.
 struct Counting;
 
-// SAFETY: every call is passed on to `System` unchanged.
+// SAFETY: every call is passed on to `System` unchanged. The flag has a constant initial
+// value and no destructor, so that it never allocates itself.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+        if IS_WORKER.get() {
+            ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+        }
         // SAFETY: the caller's promises about `layout` are passed on.
         unsafe { System.alloc(layout) }
     }
@@ -46,7 +56,7 @@ fn tree(depth: u32, content: [u64; 16]) -> [u64; 16] {
     std::array::from_fn(|n| a[n] + b[n])
 }
 
-/// What is counted is of all threads, so the tests must not run side by side.
+/// What is counted is of all workers, so the tests must not run side by side.
 fn counted(name: &str, workers: &[usize], test: impl Fn(&Executor) + Sync) {
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one = ONE
@@ -54,7 +64,11 @@ fn counted(name: &str, workers: &[usize], test: impl Fn(&Executor) + Sync) {
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     watchdog::guard(name, || {
         for &workers in workers {
-            let executor = executor(workers);
+            let executor = Executor::builder()
+                .workers(workers)
+                .on_thread_start(move |number| IS_WORKER.set(number < workers))
+                .build()
+                .unwrap();
             on_worker(&executor, || test(&executor));
         }
     });
