@@ -4,16 +4,17 @@
 //! reactor without an operating system.
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
 use tests::watchdog::guard;
 use ws_core::Driver;
 use ws_core::driver::Visitor;
-use ws_executor::{DriverHandoff, Executor, Handle, yield_now};
+use ws_executor::{DriverHandoff, Executor, Handle, HostedWorker, yield_now};
 
 /// The reactor: events are wakers, and a turn wakes them.
 #[derive(Default)]
@@ -584,6 +585,98 @@ fn a_driver_and_a_host_exclude_each_other() {
         .build()
         .unwrap_err();
     assert!(error.is_invalid(), "{error}");
+}
+
+/// A host with a reactor of its own: polls the worker, and waits in the reactor.
+fn host(worker: HostedWorker, reactor: &Arc<Reactor>) {
+    struct Wakes(Arc<Reactor>);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            Shared(Arc::clone(&self.0)).wake();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Wakes(Arc::clone(reactor))));
+    let mut worker = pin!(worker);
+    while worker
+        .as_mut()
+        .poll(&mut Context::from_waker(&waker))
+        .is_pending()
+    {
+        Shared(Arc::clone(reactor)).turn(None);
+    }
+}
+
+/// What a host's reactor wakes runs on the host's thread, and nobody is notified.
+#[test]
+fn an_event_of_a_host_stays_on_its_thread() {
+    guard("host", || {
+        let reactors = [Arc::new(Reactor::default()), Arc::new(Reactor::default())];
+        let hosts = Mutex::new(reactors.to_vec());
+        let executor = Executor::builder()
+            .workers(2)
+            .host(move |worker| {
+                let reactor = hosts.lock().unwrap().pop().unwrap();
+                host(worker, &reactor);
+            })
+            .build()
+            .unwrap();
+        let handle = executor.handle();
+        let mut threads = [None, None];
+        for round in 0..100 {
+            let event = Event::default();
+            let (ran, runs) = mpsc::channel();
+            let waits = event.clone();
+            let task = executor.spawn(async move {
+                waits.wait().await;
+                ran.send(thread::current().id()).unwrap();
+            });
+            wait_until("all parked", || event.is_awaited() && all_parked(&handle));
+            let before = handle.metrics().total().notifications;
+            event.happen(&reactors[round % 2]);
+            let thread = runs.recv().unwrap();
+            assert_eq!(*threads[round % 2].get_or_insert(thread), thread);
+            assert_eq!(handle.metrics().total().notifications, before);
+            executor.block_on(task);
+        }
+        assert_ne!(threads[0], threads[1]);
+    });
+}
+
+/// The host may use the executor between two polls, and after the worker's end.
+#[test]
+fn a_host_may_block_between_polls_and_go_on_without_its_worker() {
+    guard("host", || {
+        let (ended, ends) = mpsc::channel();
+        let executor = Executor::builder()
+            .workers(2)
+            .host(move |worker| {
+                let mut worker = Box::pin(worker);
+                for _ in 0..10 {
+                    let mut cx = Context::from_waker(Waker::noop());
+                    let _ = worker.as_mut().poll(&mut cx);
+                    ws_executor::block_on(yield_now());
+                }
+                if ended.send(()).is_ok() && worker_is_first() {
+                    // The other one runs what there is.
+                    drop(worker);
+                    ws_executor::block_on(ws_executor::spawn(yield_now()));
+                } else {
+                    futures::executor::block_on(worker);
+                }
+            })
+            .build()
+            .unwrap();
+        (0..2).for_each(|_| ends.recv().unwrap());
+        assert_eq!(executor.block_on(executor.spawn(async { 7 })), 7);
+        executor.shutdown();
+    });
+}
+
+/// Whether the calling thread is that of worker 0.
+fn worker_is_first() -> bool {
+    thread::current().name() == Some("ws-worker-0")
 }
 
 /// Hundreds of tasks wait for events that several threads fire, while others spawn, yield

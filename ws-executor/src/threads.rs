@@ -1,6 +1,7 @@
 //! The threads of an executor: how they start, and how one waits for their end.
 
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -223,8 +224,10 @@ impl Member {
         let waker = self
             .waker
             .expect("a hosted worker has a place for its waker");
-        let worker = Worker::new(self.shared, self.index, self.queues);
-        let hosted = HostedWorker::new(worker, waker);
+        let worker = Rc::new(Worker::new(self.shared, self.index, self.queues));
+        // Also between the polls: what the host's reactor wakes belongs to this worker.
+        let _entered = current::enter(&worker);
+        let hosted = HostedWorker::new(Rc::clone(&worker), waker);
         ignore_panic(|| host(hosted));
     }
 }

@@ -21,18 +21,24 @@ thread_local! {
 /// right executor's.
 #[inline]
 pub(crate) fn with<R>(shared: &Shared, code: impl FnOnce(Option<&Worker>) -> R) -> R {
-    with_raw(shared, code)
+    with_any(|worker| code(worker.filter(|worker| ptr::eq(&**worker.shared(), shared))))
 }
 
-/// As [`with`], for a state that may be gone before `code` ends.
+/// As [`with`], for a state that may be gone before `code` ends; and also between two
+/// polls of a hosted worker, when it can do nothing but take jobs in.
 #[inline]
 pub(crate) fn with_raw<R>(shared: *const Shared, code: impl FnOnce(Option<&Worker>) -> R) -> R {
-    with_any(|worker| code(worker.filter(|worker| ptr::eq(&**worker.shared(), shared))))
+    with_hosted(|worker| code(worker.filter(|worker| ptr::eq(&**worker.shared(), shared))))
 }
 
 /// Calls `code` with the calling thread's worker, whosever it is.
 #[inline]
 pub(crate) fn with_any<R>(code: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_hosted(|worker| code(worker.filter(|worker| !worker.is_in_host())))
+}
+
+#[inline]
+fn with_hosted<R>(code: impl FnOnce(Option<&Worker>) -> R) -> R {
     // A thread whose locals are gone is no worker any more.
     let current = CURRENT.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: `enter` borrows the worker for as long as the pointer is set, and
@@ -46,6 +52,15 @@ pub(crate) fn enter(worker: &Worker) -> Entered<'_> {
         outer: CURRENT.with(|current| current.replace(worker)),
         _worker: worker,
     }
+}
+
+/// Ends the worker's time on this thread, ahead of the guard.
+pub(crate) fn leave(worker: &Worker) {
+    CURRENT.with(|current| {
+        if ptr::eq(current.get(), worker) {
+            current.set(ptr::null());
+        }
+    });
 }
 
 /// Ends the worker's time on this thread when it is dropped.

@@ -5,10 +5,15 @@
 //! where a worker would block, it returns `Pending`, and whoever notifies the worker
 //! wakes the future. It cannot wait for a period, so there is no sentinel; a push
 //! into a LIFO slot notifies like any other.
+//!
+//! Between two polls the thread is its host's, but still that worker's: a task that is
+//! woken there, most likely by an event that the host has seen, goes into the worker's
+//! ring, and nobody is notified but the future itself.
 
 use std::fmt;
 use std::mem;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -32,7 +37,7 @@ const TICKS: u32 = 64;
 /// [`Builder::host`]: crate::Builder::host
 #[must_use = "a worker does nothing unless it is polled"]
 pub struct HostedWorker {
-    worker: Worker,
+    worker: Rc<Worker>,
     waker: Arc<WakerSlot>,
     state: State,
 }
@@ -45,7 +50,9 @@ enum State {
 }
 
 impl HostedWorker {
-    pub(crate) fn new(worker: Worker, waker: Arc<WakerSlot>) -> Self {
+    pub(crate) fn new(worker: Rc<Worker>, waker: Arc<WakerSlot>) -> Self {
+        // The thread is its host's now, until it is polled.
+        worker.turning.set(true);
         Self {
             worker,
             waker,
@@ -68,6 +75,7 @@ impl HostedWorker {
 
     fn end(&mut self) {
         let _entered = current::enter(&self.worker);
+        self.worker.turning.set(false);
         self.worker.end();
     }
 }
@@ -81,7 +89,8 @@ impl Worker {
             State::Parked(parking) => match self.unhosted_wake(parking) {
                 Ok(searching) => {
                     self.wake_up(Place::Driver);
-                    Some(searching)
+                    self.announce_events();
+                    searching
                 }
                 Err(parking) => {
                     *state = State::Parked(parking);
@@ -114,14 +123,18 @@ impl Worker {
     }
 
     /// The end of a hosted worker's sleep, if it is the end.
-    fn unhosted_wake(&self, parking: Parking) -> Result<Searching, Parking> {
+    fn unhosted_wake(&self, parking: Parking) -> Result<Option<Searching>, Parking> {
         let sleep = &self.shared.sleep;
-        sleep.wake_up(parking).or_else(|parking| {
+        sleep.wake_up(parking).map(Some).or_else(|parking| {
+            if self.has_queued() {
+                // Woken on this thread, by its host's reactor.
+                return sleep.cancel_parking_with_work(parking).map(|()| None);
+            }
             if self.shared.is_closed() || self.shared.is_drained() {
                 if !self.shared.is_closed() {
                     self.shared.close();
                 }
-                return sleep.cancel_parking(parking);
+                return sleep.cancel_parking(parking).map(Some);
             }
             Err(parking)
         })
@@ -156,7 +169,10 @@ impl Future for HostedWorker {
         } = self.get_mut();
         waker.set(cx.waker());
         let _entered = current::enter(worker);
-        worker.advance(state, cx)
+        worker.turning.set(false);
+        let polled = worker.advance(state, cx);
+        worker.turning.set(true);
+        polled
     }
 }
 
@@ -164,6 +180,8 @@ impl Drop for HostedWorker {
     fn drop(&mut self) {
         self.leave_protocol();
         self.end();
+        // The thread may live on: it is no worker any more.
+        current::leave(&self.worker);
         self.worker.shared.worker_ended();
     }
 }
@@ -184,6 +202,10 @@ pub(crate) struct WakerSlot {
 
 impl WakerSlot {
     fn set(&self, waker: &Waker) {
+        let same = |known: &Arc<Waker>| known.will_wake(waker);
+        if self.lock().as_ref().is_some_and(same) {
+            return;
+        }
         // The host's code: not under the lock.
         let new = Some(Arc::new(waker.clone()));
         let old = mem::replace(&mut *self.lock(), new);

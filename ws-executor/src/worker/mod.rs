@@ -88,7 +88,7 @@ pub(crate) struct Worker {
     polls_at_wake: Cell<Option<u64>>,
     /// How many polls there had been when the worker last left the driver.
     polls_at_turn: Cell<u64>,
-    /// Whether this thread is inside the driver.
+    /// Whether this thread is inside the driver, or its host's.
     turning: Cell<bool>,
     /// How many pinned futures live on this thread.
     pinned_futures: Rc<Cell<usize>>,
@@ -341,10 +341,11 @@ impl Worker {
         } else if self.turning.get() {
             // Woken by the driver: this thread leaves it, and looks at its ring.
             self.push(job);
-            self.shared
-                .driver
-                .iter()
-                .for_each(|seat| seat.driver().wake_local());
+            match &self.shared.driver {
+                Some(seat) => seat.driver().wake_local(),
+                // Or by the host, which then polls the worker.
+                None => self.remote().unparker.unpark(),
+            }
         } else {
             self.push(job);
             self.announce();

@@ -159,7 +159,7 @@ impl Worker {
     }
 
     /// Whether there is something in this worker's own slot or ring.
-    fn has_queued(&self) -> bool {
+    pub(super) fn has_queued(&self) -> bool {
         !self.slot.is_empty() || !self.ring.is_empty()
     }
 
@@ -240,6 +240,12 @@ impl Worker {
         self.shared.settings.hosted || self.driver_is_free()
     }
 
+    /// Whether this thread is its host's, between two polls of the worker.
+    #[inline]
+    pub(crate) fn is_in_host(&self) -> bool {
+        self.turning.get() && self.shared.settings.hosted
+    }
+
     /// Whether the driver is free for this worker to sleep in.
     fn driver_is_free(&self) -> bool {
         self.shared.driver.as_ref().is_some_and(DriverSeat::is_free)
@@ -267,7 +273,7 @@ impl Worker {
     }
 
     /// Tells others of what the driver has put into the ring, if it is more than one.
-    fn announce_events(&self) {
+    pub(super) fn announce_events(&self) {
         if self.ring.len() > 1 {
             self.announce();
         }
