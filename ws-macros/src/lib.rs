@@ -16,6 +16,8 @@ mod duration;
 mod errors;
 mod expand;
 mod format;
+#[cfg(test)]
+mod fuzz;
 mod lower;
 mod names;
 mod options;

@@ -16,8 +16,8 @@ pub struct Bound<S> {
     deadline: Option<Duration>,
     observer: Option<Arc<dyn Observer>>,
     scripts: Option<Arc<Scripts>>,
-    /// Made by the first run: only that knows them.
-    limits: Arc<OnceLock<Box<[Limit]>>>,
+    /// Made by the first run: only that knows them. `None` for a graph without any.
+    limits: Option<Arc<OnceLock<Box<[Limit]>>>>,
 }
 
 impl<S> Bound<S> {
@@ -29,8 +29,15 @@ impl<S> Bound<S> {
             deadline: None,
             observer: None,
             scripts: None,
-            limits: Arc::default(),
+            limits: None,
         }
+    }
+
+    /// Makes room for limits, which clones of this share.
+    #[must_use]
+    pub fn with_limits(mut self) -> Self {
+        self.limits = Some(Arc::default());
+        self
     }
 
     /// Sets the timer.
@@ -77,7 +84,8 @@ impl<S> Bound<S> {
 
     pub(super) fn limit(&self, index: usize, limits: &[usize]) -> &Limit {
         let make = || limits.iter().map(|&limit| Limit::new(limit)).collect();
-        &self.limits.get_or_init(make)[index]
+        let all = self.limits.as_ref().expect("made for a graph with limits");
+        &all.get_or_init(make)[index]
     }
 
     pub(super) fn deadline(&self) -> Option<Duration> {

@@ -71,8 +71,10 @@
 //! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
 //! | `name = "text"` | what it is called in messages and pictures |
 //!
-//! [`each`] and [`try_each`] do the same for every item of a list inside of a node, with
+//! [`each`](fn@each) and [`try_each`] do the same for every item of a list inside of a node, with
 //! a bound on how many at a time.
+//!
+//! A [`DynGraph`] is built while the program runs, for graphs whose shape is data.
 //!
 //! `report::GRAPH` is the shape of the graph, with [`mermaid`](Graph::mermaid),
 //! [`dot`](Graph::dot) and [`svg`](Graph::svg); the picture is also in the function's
@@ -105,6 +107,7 @@
 mod attempt;
 mod bound;
 mod describe;
+mod dynamic;
 mod each;
 mod group;
 mod limit;
@@ -117,9 +120,11 @@ mod timer;
 mod virtual_time;
 
 pub use describe::{Graph, Node, NodeKind};
+pub use dynamic::{DynGraph, Output};
 pub use each::{each, try_each};
 pub use limit::{Exclusive, Locked};
 pub use observe::{At, NodeStats, Observer, Stats};
+pub use slot::Lent;
 pub use timer::{Sleep, ThreadTimer, TimedOut, Timer};
 
 use ws_core::sync::{Mutex, MutexGuard};

@@ -35,7 +35,7 @@ use std::future::poll_fn;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -218,7 +218,12 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
             Some(end)
         };
         drop(slot);
-        self.cancel();
+        // Relaxed: whoever sees 1 is the only branch, and only a branch makes others.
+        if shared.live.load(Ordering::Relaxed) == 1 {
+            shared.cancelled.store(true, Ordering::Relaxed);
+        } else {
+            self.cancel();
+        }
         // The result of a node that lost the race is dropped like any other value of a
         // run that is cancelled: a panic goes to the hook.
         ignore_panic(|| drop(late));
@@ -459,17 +464,24 @@ where
     R: Send + 'static,
     S: Spawn + Send + Sync + 'static,
     P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
-    Fut: Future<Output = Flow<R>> + Send + 'static,
+    Fut: Future<Output = (Ctx<St, R, S, N>, Flow<R>)> + Send + 'static,
 {
     async move {
         let mut inline = Vec::new();
         let mut next = Some(node);
+        // Goes from node to node, so that each need not count itself in and out.
+        let mut given = member.ctx.clone();
         while let Some(node) = next.take().or_else(|| inline.pop()) {
             let ctx = member.ctx.as_ref().expect("there until dropped");
             let watched = Watched::new(ctx, node);
+            let own = given.take().expect("given back by the node before");
             // Making the future runs no code of the user's: it is an async block.
-            let end = run_node(ctx, &mut member.seat, program(ctx.clone(), node)).await;
+            let end = run_node(ctx, &mut member.seat, program(own, node)).await;
             watched.ended(end.is_some());
+            let end = end.map(|(own, flow)| {
+                given = Some(own);
+                flow
+            });
             match end {
                 Some(ControlFlow::Continue(())) => {
                     ctx.done(node, |ready| match ctx.shared.plan.place[ready as usize] {
@@ -485,6 +497,7 @@ where
                 None => break,
             }
         }
+        drop(given);
         member.leave();
     }
 }
@@ -493,53 +506,51 @@ where
 ///
 /// `program` makes the future of a node. It is a closure without captures: everything a
 /// node needs is in the run's shared memory.
-pub fn start<St, R, S, const N: usize, P, Fut>(
-    bound: &Bound<S>,
+pub async fn start<St, R, S, const N: usize, P, Fut>(
+    bound: Bound<S>,
     plan: &'static Plan<N>,
     state: St,
     program: P,
-) -> impl Future<Output = Ended<R, St>> + Send + use<St, R, S, N, P, Fut>
+) -> Ended<R, St>
 where
     St: Send + Sync + 'static,
     R: Send + 'static,
     S: Spawn + Clone + Send + Sync + 'static,
     P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
-    Fut: Future<Output = Flow<R>> + Send + 'static,
+    Fut: Future<Output = (Ctx<St, R, S, N>, Flow<R>)> + Send + 'static,
 {
-    let bound = bound.clone();
-    async move {
-        let deadline = bound.deadline();
-        if deadline == Some(Duration::ZERO) {
-            return Ended::Late;
+    let deadline = bound.deadline();
+    if deadline == Some(Duration::ZERO) {
+        return Ended::Late;
+    }
+    let owner = Owner(Some(Ctx {
+        shared: Arc::new(Shared {
+            state,
+            plan,
+            bound,
+            missing: plan.needs.map(AtomicU32::new),
+            live: AtomicUsize::new(0),
+            cancelled: AtomicBool::new(false),
+            end: Mutex::new(None),
+            waiting: Mutex::new(Waiting::default()),
+        }),
+    }));
+    run_branches(owner.ctx(), program, deadline).await;
+    let shared = owner.into_shared().await;
+    let mut shared = shared;
+    let end = std::mem::take(&mut shared.end).into_inner();
+    match end.unwrap_or_else(PoisonError::into_inner) {
+        Some(End::Exit(result)) => Ended::Exit(result),
+        Some(End::Late) => Ended::Late,
+        None => Ended::Complete(shared.state),
+        Some(End::Panicked(payload)) => {
+            ignore_panic(|| drop(shared));
+            resume_unwind(payload)
         }
-        let owner = Owner(Some(Ctx {
-            shared: Arc::new(Shared {
-                state,
-                plan,
-                bound,
-                missing: plan.needs.map(AtomicU32::new),
-                live: AtomicUsize::new(0),
-                cancelled: AtomicBool::new(false),
-                end: Mutex::new(None),
-                waiting: Mutex::new(Waiting::default()),
-            }),
-        }));
-        run_branches(owner.ctx(), program, deadline).await;
-        let shared = owner.into_shared().await;
-        let end = lock(&shared.end).take();
-        match end {
-            Some(End::Exit(result)) => Ended::Exit(result),
-            Some(End::Late) => Ended::Late,
-            None => Ended::Complete(shared.state),
-            Some(End::Panicked(payload)) => {
-                ignore_panic(|| drop(shared));
-                resume_unwind(payload)
-            }
-            Some(End::Lost) => panic!(
-                "the executor dropped a branch of the graph `{}`: it was shut down",
-                plan.graph.name()
-            ),
-        }
+        Some(End::Lost) => panic!(
+            "the executor dropped a branch of the graph `{}`: it was shut down",
+            plan.graph.name()
+        ),
     }
 }
 
@@ -553,7 +564,7 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
     R: Send + 'static,
     S: Spawn + Send + Sync + 'static,
     P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
-    Fut: Future<Output = Flow<R>> + Send + 'static,
+    Fut: Future<Output = (Ctx<St, R, S, N>, Flow<R>)> + Send + 'static,
 {
     let mut sleep = deadline.map(|deadline| ctx.bound().timer().sleep(deadline));
     let (first, others) = ctx
@@ -574,6 +585,8 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
         if let Some(sleep) = &mut sleep {
             if !ctx.is_cancelled() && sleep.as_mut().poll(cx).is_ready() {
                 ctx.finish(End::Late);
+                // Not a branch itself, so one that is alone must hear of it as well.
+                ctx.cancel();
             }
         }
         own_done = own_done || own.as_mut().poll(cx).is_ready();

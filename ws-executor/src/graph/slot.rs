@@ -98,6 +98,12 @@ impl<T> Slot<T> {
         unsafe { value.assume_init() }
     }
 
+    /// Moves the value out, if it is there and not lent.
+    pub fn take_if_full(&self) -> Option<T> {
+        // Checked again by `take`, against another thread that does the same.
+        (self.state.load(Ordering::Relaxed) == FULL).then(|| self.take())
+    }
+
     /// The value of a slot that is known to have it.
     ///
     /// # Panics

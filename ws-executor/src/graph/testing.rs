@@ -311,6 +311,7 @@ impl<T> FromScript<T> for Option<T> {
 /// A run under test, in the making: what `checkout::test` collects.
 pub struct TestRun<S> {
     spawner: S,
+    limited: bool,
     scripts: Scripts,
 }
 
@@ -322,9 +323,10 @@ impl<S> fmt::Debug for TestRun<S> {
 
 impl<S: Spawn + Clone + Send + Sync + 'static> TestRun<S> {
     /// A run with nothing made up.
-    pub fn new(spawner: S) -> Self {
+    pub fn new(spawner: S, limited: bool) -> Self {
         Self {
             spawner,
+            limited,
             scripts: Scripts::default(),
         }
     }
@@ -354,6 +356,11 @@ impl<S: Spawn + Clone + Send + Sync + 'static> TestRun<S> {
             .with_timer(Arc::new(clock.clone()))
             .with_observer(record.clone())
             .with_scripts(self.scripts);
+        let bound = if self.limited {
+            bound.with_limits()
+        } else {
+            bound
+        };
         let result = tracked(&clock, start(bound)).await;
         let events = std::mem::take(&mut *lock(&record.events));
         let names = graph.nodes().iter().map(|node| node.name());

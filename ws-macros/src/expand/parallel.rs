@@ -22,7 +22,7 @@ use crate::parse::{Input, Kind, Node, Parsed};
 /// The module and the methods of its `On`.
 pub(super) fn all(graph: &Graph) -> TokenStream {
     let parsed = &graph.parsed;
-    let module = describe::module(graph, &on(parsed));
+    let module = describe::module(graph, &on(parsed, !graph.limited().is_empty()));
     let start = start(graph);
     let run = run(graph);
     let untils = public(graph).into_iter().map(|value| until(graph, value));
@@ -46,7 +46,7 @@ pub(super) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
     let (impl_generics, _, clause) = generics.split_for_impl();
     let output = &parsed.output;
     let quiet = quiet();
-    let on = on(parsed);
+    let on = on(parsed, false);
     let run = emit! {
         #[doc(hidden)]
         pub fn run #impl_generics (self, #params) -> impl ::core::future::Future<Output = #output> #clause {
@@ -80,11 +80,12 @@ fn implementation(parsed: &Parsed, methods: &TokenStream) -> TokenStream {
 }
 
 /// What is in the module, of which nothing needs to know the user's types.
-fn on(parsed: &Parsed) -> TokenStream {
+fn on(parsed: &Parsed, limited: bool) -> TokenStream {
     let rt = rt(parsed);
     let krate = &parsed.args.krate;
     let name = parsed.plain.sig.ident.unraw();
     let doc_on = format!("Runs of [`{name}`](fn@super::{name}) on `spawner`, in parallel.");
+    let limits = limited.then(|| emit!(.with_limits()));
     let doc_test = format!(
         "A run of [`{name}`](fn@super::{name}) under test; see `ws_executor::graph::testing`."
     );
@@ -94,7 +95,7 @@ fn on(parsed: &Parsed) -> TokenStream {
         where
             S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
         {
-            On { bound: #rt::Bound::new(::core::clone::Clone::clone(spawner)), deadline: ::core::marker::PhantomData }
+            On { bound: #rt::Bound::new(::core::clone::Clone::clone(spawner)) #limits, deadline: ::core::marker::PhantomData }
         }
 
         #[doc = #doc_test]
@@ -102,7 +103,7 @@ fn on(parsed: &Parsed) -> TokenStream {
         where
             S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
         {
-            Test { run: #rt::TestRun::new(::core::clone::Clone::clone(spawner)) }
+            Test { run: #rt::TestRun::new(::core::clone::Clone::clone(spawner), #limited) }
         }
 
         /// A run under test, in which nodes may have made-up outcomes.
@@ -440,16 +441,21 @@ fn start(graph: &Graph) -> TokenStream {
             #(#patterns)*
             let __values = (#(#slots,)*);
             async move {
-                let __run = #rt::start(&__bound, __plan, __values, |__ctx, __step| {
-                    let __node = async move {
-                        let __values = __ctx.state();
-                        match __step {
-                            #(#arms)*
-                            _ => #rt::unknown_step(),
-                        }
-                        #go
+                let __run = #rt::start(__bound, __plan, __values, |__own, __step| async move {
+                    // The node borrows its share in the run, and hands it back.
+                    let __flow = {
+                        let __ctx = &__own;
+                        let __node = async {
+                            let __values = __ctx.state();
+                            match __step {
+                                #(#arms)*
+                                _ => #rt::unknown_step(),
+                            }
+                            #go
+                        };
+                        #end
                     };
-                    async move { #end }
+                    (__own, __flow)
                 });
                 match __run.await {
                     #rt::Ended::Exit(__result) => #rt::Ended::Exit(__result),
@@ -567,7 +573,7 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
     };
     emit! {{
         #permit
-        let __own = ::core::clone::Clone::clone(&__ctx);
+        let __own = ::core::clone::Clone::clone(__ctx);
         __ctx.blocking(move || {
             let __ctx = &__own;
             let __values = __ctx.state();

@@ -1,0 +1,86 @@
+//! Whatever the macro is fed, it answers with code or with errors, and does not panic.
+//!
+//! Random changes of good programs: tokens dropped, doubled, swapped and moved. Always
+//! the same ones, so that a failure is the change's.
+
+use proc_macro2::{Group, TokenStream, TokenTree};
+
+use crate::task_graph2;
+
+const PROGRAMS: [&str; 4] = [
+    r#"pub async fn checkout<T: Clone>(shop: Arc<Shop<T>>, id: OrderId) -> Result<Receipt, Error> {
+        let order = load(&shop, id).await?;
+        #[node(retry(3, backoff = "50ms..2s", when = E::is_transient), timeout = "800ms")]
+        let stock: Stock = reserve(&shop, &order).await?;
+        #[node(timeout = "300ms", fallback = Fraud::Unknown, limit = 4)]
+        let fraud: Fraud = score(&shop, &order).await?;
+        let total = price(&order, &stock);
+        shop.audit("charged", order.id, total).await?;
+        Ok(Receipt { order, stock, fraud })
+    }"#,
+    r#"async fn area(#[shared] db: &Db, #[shared(exclusive)] log: &mut Log, side: u32) -> u32 {
+        #[node(after(second), name = "first one")]
+        let first = match side { 0 => { 1 } n if n > 2 => n, _ => db.get() };
+        #[node(blocking)]
+        let second = side;
+        if first > 1 { log.add(format!("{first:?} {:>w$}", second, w = 3)); return first; }
+        let (a, [b, ..], c @ Some(_)) = (first, [second], Some(3));
+        #[node(graph)]
+        let d = inner(a, b, c).await;
+        d
+    }"#,
+    "fn f() {}",
+    "async fn f(self, mut x: &'a impl Fn(&u8)) -> impl Sized { let mut y; let Some(z) = x else { loop {} }; y + z }",
+];
+
+const ARGS: [&str; 4] = ["", "local", "crate = ::other", "lcoal, ="];
+
+/// xorshift; good enough to choose tokens.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % n.max(1) as u64).unwrap_or(0)
+    }
+}
+
+/// One change somewhere in the tree.
+fn mutate(tokens: TokenStream, random: &mut Random) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let at = random.below(tokens.len());
+    let other = random.below(tokens.len());
+    match (tokens.get(at).cloned(), random.below(8)) {
+        (None, _) => {}
+        (Some(TokenTree::Group(group)), 0..=5) => {
+            let inside = mutate(group.stream(), random);
+            tokens[at] = Group::new(group.delimiter(), inside).into();
+        }
+        (_, 6) => tokens.swap(at, other),
+        (_, 7) => drop(tokens.remove(at)),
+        (Some(token), _) => tokens.insert(other, token),
+    }
+    tokens.into_iter().collect()
+}
+
+#[test]
+fn no_input_makes_the_macro_panic() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut accepted = 0;
+    for round in 0..4000 {
+        let program = PROGRAMS[round % PROGRAMS.len()];
+        let mut item: TokenStream = program.parse().expect("tokens");
+        for _ in 0..random.below(4) {
+            item = mutate(item, &mut random);
+        }
+        let args: TokenStream = ARGS[random.below(ARGS.len())].parse().expect("tokens");
+        let text = item.to_string();
+        let output = std::panic::catch_unwind(|| task_graph2(args, item).to_string());
+        let output = output.unwrap_or_else(|_| panic!("round {round}: {text}"));
+        accepted += usize::from(!output.contains("compile_error"));
+    }
+    // Some must get as far as the expansion, or nothing was tested.
+    assert!(accepted > 200, "only {accepted} programs were accepted");
+}
