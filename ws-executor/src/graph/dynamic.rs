@@ -28,7 +28,7 @@ use std::task::{Poll, Waker};
 
 use ws_core::Spawn;
 use ws_core::sync::Mutex;
-use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use super::lock;
 use super::slot::{Lent, SharedSlot, Slot};
@@ -176,7 +176,8 @@ impl fmt::Debug for DynGraph {
 impl DynGraph {
     /// A graph without nodes; see the example at [`DynGraph`].
     pub fn new() -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        // Not of the shim: it orders nothing, and models have no statics.
+        static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         Self {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             nodes: Nodes::default(),

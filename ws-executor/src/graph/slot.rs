@@ -18,6 +18,7 @@
 //! | edge | release side | acquire side | what it makes visible |
 //! |---|---|---|---|
 //! | `slot.publish` | the store of `FULL` in `set` | `share`, `take` | the value |
+//! | `slot.empty` | the store of `EMPTY` when a `Back` is dropped | `set` | the read that moved the value out is over |
 //! | `slot.return` | the subtraction when a `Lent` is dropped | `take` | all reads through it are over |
 
 use std::fmt;
@@ -67,8 +68,8 @@ impl<T> Slot<T> {
     /// If there was one already.
     #[inline]
     pub fn set(&self, value: T) {
-        // Relaxed: whoever wins owns a cell that nobody has touched.
-        self.claim(EMPTY, Ordering::Relaxed, "a node wrote its value twice");
+        // ORDERING(slot.empty): acquire side; a `Back` has read the cell before.
+        self.claim(EMPTY, Ordering::Acquire, "a node wrote its value twice");
         // SAFETY: the claim made this thread the only one to touch the cell until the
         // store below.
         self.value
@@ -181,7 +182,9 @@ impl<T> Drop for Back<'_, T> {
         if let Some(value) = self.value.take() {
             // The state is `BUSY` since `take`, which makes this thread the only one to
             // touch the cell; `set` claims it again.
-            self.slot.state.store(EMPTY, Ordering::Relaxed);
+            // ORDERING(slot.empty): release side; whoever claims it next writes after the
+            // read in `take`.
+            self.slot.state.store(EMPTY, Ordering::Release);
             self.slot.set(value);
         }
     }
