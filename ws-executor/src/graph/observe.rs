@@ -271,22 +271,24 @@ impl Histogram {
         self.0[Self::bucket(nanos)] += 1;
     }
 
-    /// The power of two, and the three bits below its highest one.
+    /// Below 8 the value itself; from there on its power of two, and the three bits below
+    /// the highest one.
     fn bucket(nanos: u64) -> usize {
-        let power = 63 - (nanos | 1).leading_zeros();
-        let below = if power >= 3 {
-            nanos >> (power - 3)
-        } else {
-            nanos << (3 - power)
-        };
-        8 * power as usize + (below & 7) as usize
+        if nanos < 8 {
+            return nanos as usize;
+        }
+        let power = nanos.ilog2();
+        8 * (power as usize - 2) + (nanos >> (power - 3) & 7) as usize
     }
 
     /// The largest value of a bucket.
     fn upper(bucket: usize) -> u64 {
-        let (power, below) = (bucket / 8, bucket as u64 % 8);
-        let upper = (u128::from(8 + below + 1) << power >> 3) - 1;
-        u64::try_from(upper).unwrap_or(u64::MAX)
+        if bucket < 8 {
+            return bucket as u64;
+        }
+        let (power, below) = (bucket / 8 + 2, bucket as u128 % 8);
+        let next = (8 + below + 1) << (power - 3);
+        u64::try_from(next - 1).unwrap_or(u64::MAX)
     }
 
     fn quantile(&self, percent: u64) -> Duration {
