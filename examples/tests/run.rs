@@ -74,6 +74,8 @@ fn tour_visits_every_stop() {
         "32 clients, 16000 messages there and back",
         "there are 17984 primes below 200000",
         "add up to 8999995500000500000",
+        "230631 needs the most Collatz steps: 442",
+        "10 words, the longest is \"every\"",
         "  worker     polls",
     ] {
         assert!(text.contains(part), "{text}");

@@ -1,11 +1,15 @@
-//! A tour in a few seconds: an echo service over smol's I/O, existing futures code,
-//! and work that borrows, all on one executor; and what each worker did meanwhile.
+//! A tour in a few seconds: an echo service over smol's I/O, existing futures code, tasks
+//! that borrow, a fork-join and a task graph, all on one executor; and what each worker did
+//! meanwhile.
 
 #![forbid(unsafe_code)]
 
+use std::convert::Infallible;
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_net::{TcpListener, TcpStream};
@@ -13,7 +17,7 @@ use futures::channel::mpsc;
 use futures::io::{AsyncReadExt, AsyncWriteExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use futures::task::{Spawn, SpawnExt};
-use ws_executor::{Executor, Handle, WorkerMetrics};
+use ws_executor::{Executor, Handle, WorkerMetrics, task_graph};
 
 const CLIENTS: usize = 32;
 const MESSAGES: usize = 500;
@@ -46,7 +50,73 @@ fn main() -> Result<(), Box<dyn Error>> {
             numbers.len()
         ))
     })?;
+    stop.show("a fork-join", |executor| {
+        let (low, high) = executor.join(|| longest(1..150_000), || longest(150_000..300_000));
+        let (steps, start) = low.max(high);
+        Ok(format!(
+            "of all numbers below 300000, {start} needs the most Collatz steps: {steps}"
+        ))
+    })?;
+    stop.show("a task graph", |executor| {
+        let text: Arc<str> = "every let is a node and every name an edge".into();
+        let handle = executor.handle();
+        let report = executor.block_on(report::on(&handle).run(text));
+        report.map_err(io::Error::other)
+    })?;
     Ok(())
+}
+
+/// Two of its nodes need only the words, and run at the same time.
+#[task_graph]
+async fn report(text: Arc<str>) -> Result<String, Infallible> {
+    let words = split(&text).await?;
+    let count = count(&words).await;
+    let longest = longest_word(&words).await;
+    Ok(format!("{count} words, the longest is {longest:?}"))
+}
+
+async fn split(text: &str) -> Result<Vec<String>, Infallible> {
+    Ok(text.split(' ').map(str::to_owned).collect())
+}
+
+async fn count(words: &[String]) -> usize {
+    words.len()
+}
+
+async fn longest_word(words: &[String]) -> String {
+    let longest = words.iter().max_by_key(|word| word.len());
+    longest.cloned().unwrap_or_default()
+}
+
+/// The most Collatz steps that a number of the range needs, and that number. Halves of the
+/// range may run on different workers.
+fn longest(range: Range<u64>) -> (u32, u64) {
+    let length = range.end - range.start;
+    if length <= 5_000 {
+        return range
+            .map(|number| (steps(number), number))
+            .max()
+            .unwrap_or((0, 0));
+    }
+    let middle = range.start + length / 2;
+    let (low, high) = ws_executor::join(
+        || longest(range.start..middle),
+        || longest(middle..range.end),
+    );
+    low.max(high)
+}
+
+fn steps(mut number: u64) -> u32 {
+    let mut steps = 0;
+    while number != 1 {
+        number = if number % 2 == 0 {
+            number / 2
+        } else {
+            3 * number + 1
+        };
+        steps += 1;
+    }
+    steps
 }
 
 /// Serves clients that each send a message and wait for the answer, again and again;
