@@ -15,6 +15,13 @@
 //! - A task that is woken by an event runs on the thread that saw the event. No other
 //!   thread is woken, unless there is more than one such task.
 //! - Timers are async-io's, and fire in the same place.
+//!
+//! # What it does not do
+//!
+//! When the worker that was in the reactor runs a poll that takes long, the others do not
+//! notice: events then wait for a worker that runs out of tasks, or for the `async-io`
+//! thread, which looks every 10 ms or so. Code that computes for long belongs into
+//! [`ws_executor::spawn_blocking`], or into tasks that yield.
 
 use ws_executor::{BuildError, Builder, Executor};
 
