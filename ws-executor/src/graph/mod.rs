@@ -94,6 +94,16 @@
 //! An executor that is shut down while it has a part of a run makes the run panic, as
 //! awaiting one of its tasks would.
 //!
+//! # What it does not do
+//!
+//! - A plain call takes no part in limits, and nobody observes it; its blocking nodes
+//!   run where they are.
+//! - The value of a node cannot borrow from that of another one, except in a local graph
+//!   where nothing runs at the same time.
+//! - A graph that is called with the option `graph` has no `#[shared]` inputs, and no
+//!   limits in common with other runs.
+//! - Runs over a stream of items, with a rate or in batches, are not there yet.
+//!
 //! # How it works
 //!
 //! The macro emits the function itself, whose nodes are polled by the calling task, and
