@@ -126,8 +126,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "driver.is_left_alone_after_a_sleep",
         file: PARK,
-        find: "        self.announce_events();\n        seat.hand_off(&self.shared);\n    }\n\n    /// Whether the driver",
-        replace: "    }\n\n    /// Whether the driver",
+        find: "        self.announce_events();\n        seat.hand_off(&self.shared);\n    }\n\n    /// Whether this worker",
+        replace: "    }\n\n    /// Whether this worker",
         program: "driver.left_alone",
     },
     Mutant {
