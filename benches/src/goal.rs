@@ -1,7 +1,7 @@
 //! A goal, and whether it was reached.
 //!
 //! Strict: a shortfall of two per cent that comes back in every run is one. But one
-//! that small may also be the noise of this run, and is called [small](NOISE).
+//! that small may also be the noise of this run, and is called small.
 
 use std::fmt;
 

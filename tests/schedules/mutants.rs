@@ -28,8 +28,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "inject.notifies_nobody",
         file: SHARED,
-        find: "Ok(()) => self.notify_one(),",
-        replace: "Ok(()) => {}",
+        find: "match self.injector.push(job) {\n            Ok(()) => self.notify_one(),",
+        replace: "match self.injector.push(job) {\n            Ok(()) => {}",
         program: "tasks.one_at_a_time",
     },
     Mutant {
@@ -133,8 +133,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.wakes_no_worker",
         file: SHARED,
-        find: "        self.unpark_all();\n        //",
-        replace: "        //",
+        find: "        self.unpark_all();\n        self.stand_in.close();",
+        replace: "        self.stand_in.close();",
         program: "shutdown.while_parking",
     },
     Mutant {

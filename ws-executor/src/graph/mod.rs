@@ -71,7 +71,7 @@
 //! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
 //! | `name = "text"` | what it is called in messages and pictures |
 //!
-//! [`each`](fn@each) and [`try_each`] do the same for every item of a list inside of a node, with
+//! [`each()`](fn@each) and [`try_each`] do the same for every item of a list inside of a node, with
 //! a bound on how many at a time.
 //!
 //! A [`DynGraph`] is built while the program runs, for graphs whose shape is data.
