@@ -17,6 +17,9 @@ pub(crate) struct Mutant {
 const BLOCK_ON: &str = "ws-executor/src/block_on.rs";
 const PINNED: &str = "ws-executor/src/pinned.rs";
 const SCOPE: &str = "ws-executor/src/scope.rs";
+const GRAPH: &str = "ws-executor/src/graph/run.rs";
+const LANE: &str = "ws-executor/src/worker/lane.rs";
+const HELP: &str = "ws-executor/src/worker/help.rs";
 const SHARED: &str = "ws-executor/src/shared.rs";
 const TASK_FUTURE: &str = "ws-executor/src/task/future.rs";
 const FIND: &str = "ws-executor/src/worker/find.rs";
@@ -185,5 +188,47 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "        self.leave_protocol();\n",
         replace: "",
         program: "hosted.dropped_early",
+    },
+    Mutant {
+        name: "fork.notifies_nobody",
+        file: LANE,
+        find: "            self.notify_for_fork();\n",
+        replace: "",
+        program: "forks.must_be_stolen",
+    },
+    Mutant {
+        name: "fork.owner_is_not_unparked",
+        file: LANE,
+        find: "            ignore_panic(|| self.shared.remotes[worker].unparker.unpark());",
+        replace: "            ignore_panic(|| assert!(worker < usize::MAX));",
+        program: "forks.join",
+    },
+    Mutant {
+        name: "help.does_not_look_again",
+        file: HELP,
+        find: "if self.shared.has_forks() || !latch.fall_asleep() {",
+        replace: "if !latch.fall_asleep() {",
+        program: "forks.helper_must_wake",
+    },
+    Mutant {
+        name: "graph.cancel_wakes_nobody",
+        file: GRAPH,
+        find: "            ignore_panic(|| waker.wake());\n",
+        replace: "            ignore_panic(|| drop(waker));\n",
+        program: "graphs.error_cancels",
+    },
+    Mutant {
+        name: "graph.last_branch_wakes_nobody",
+        file: GRAPH,
+        find: "            ignore_panic(|| run.wake());\n",
+        replace: "            ignore_panic(|| drop(run));\n",
+        program: "graphs.diamond",
+    },
+    Mutant {
+        name: "graph.branch_does_not_look_again",
+        file: GRAPH,
+        find: "                ctx.wait(seat, cx.waker());\n                // After leaving the waker: see `waiting` in the module docs.\n                if ctx.is_cancelled() {",
+        replace: "                ctx.wait(seat, cx.waker());\n                if false {",
+        program: "graphs.error_cancels",
     },
 ];

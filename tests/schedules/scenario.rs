@@ -1,6 +1,8 @@
 //! What a program is, and the list of all.
 
-use super::{blocked, canaries, drain, driver, forks, hosted, pinned, shutdown, tasks, waiting};
+use super::{
+    blocked, canaries, drain, driver, forks, graphs, hosted, pinned, shutdown, tasks, waiting,
+};
 
 /// A small program with an executor in it.
 pub(crate) struct Scenario {
@@ -24,6 +26,7 @@ pub(crate) const SCENARIOS: &[&[Scenario]] = &[
     drain::SCENARIOS,
     driver::SCENARIOS,
     forks::SCENARIOS,
+    graphs::SCENARIOS,
     hosted::SCENARIOS,
 ];
 

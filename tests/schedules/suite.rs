@@ -27,6 +27,7 @@ mod canaries;
 mod drain;
 mod driver;
 mod forks;
+mod graphs;
 mod hosted;
 mod pinned;
 mod shutdown;
