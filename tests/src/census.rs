@@ -73,6 +73,15 @@ pub fn stress_items(normal: u64) -> u64 {
     }
 }
 
+/// As [`stress_items`], for tests whose rounds are as much work as a thousand items.
+///
+/// # Panics
+///
+/// As there.
+pub fn stress_rounds(normal: u64) -> u64 {
+    stress_items(normal * 1_000).div_ceil(1_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Census;

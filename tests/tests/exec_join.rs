@@ -15,7 +15,7 @@ mod saturated;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use tests::census::stress_items;
+use tests::census::stress_rounds;
 use tests::exec::{Gate, executor, on_worker, until};
 use tests::watchdog;
 use ws_core::FastRand;
@@ -258,14 +258,21 @@ fn check(executor: &Executor, tree: Tree) {
     );
 }
 
-/// `WS_STRESS_ITEMS` is the number of trees for each executor.
+/// An executor whose workers have room for scopes in joins in scopes, in every build.
+fn roomy(workers: usize) -> Executor {
+    let builder = Executor::builder().workers(workers);
+    let builder = builder.stack_size(16 << 20);
+    builder.build().expect("the executor starts")
+}
+
+/// `WS_STRESS_ITEMS` is a thousand times the number of trees for each executor.
 #[test]
 fn random_trees_give_the_sequential_result() {
     watchdog::guard("random trees", || {
         let mut rand = FastRand::new(0x5eed);
         for workers in [1, 2, 3, 8] {
-            let executor = executor(workers);
-            for _ in 0..stress_items(300) {
+            let executor = roomy(workers);
+            for _ in 0..stress_rounds(300) {
                 let tree = Tree {
                     seed: u64::from(rand.next_u32()),
                     depth: 8 + rand.below(16),
@@ -282,12 +289,12 @@ fn random_trees_give_the_sequential_result() {
 fn trees_side_by_side_do_not_mix() {
     watchdog::guard("side by side", || {
         for workers in [1, 2, 4] {
-            let executor = executor(workers);
+            let executor = roomy(workers);
             thread::scope(|threads| {
                 for thread in 0..6 {
                     let executor = &executor;
                     threads.spawn(move || {
-                        for number in 0..stress_items(20) {
+                        for number in 0..stress_rounds(20) {
                             let tree = Tree {
                                 seed: thread * 1_000_000 + number,
                                 depth: 18,

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use tests::census::stress_items;
+use tests::census::stress_rounds;
 use tests::exec::{Gate, executor, until};
 use tests::watchdog;
 use ws_executor::{Handle, join};
@@ -75,7 +75,7 @@ fn a_closure_may_shut_its_executor_down() {
 #[test]
 fn joins_from_outside_race_with_the_shutdown() {
     watchdog::guard("race", || {
-        for round in 0..stress_items(60) {
+        for round in 0..stress_rounds(60) {
             let executor = executor(2);
             let late = AtomicU64::new(0);
             thread::scope(|threads| {

@@ -197,7 +197,7 @@ fn a_panic_anywhere_in_a_tree_leaks_nothing() {
         let mut rand = FastRand::new(seed);
         for workers in [1, 2, 4] {
             let executor = executor(workers);
-            for _ in 0..tests::census::stress_items(150) {
+            for _ in 0..tests::census::stress_rounds(150) {
                 let (drops, begun) = (Drops::of(NODES), AtomicUsize::new(0));
                 let tree = Tree {
                     drops: &drops,

@@ -91,7 +91,7 @@ fn a_worker_runs_its_closures_after_the_shutdown() {
 #[test]
 fn scopes_race_with_the_shutdown() {
     watchdog::guard("race", || {
-        for _ in 0..tests::census::stress_items(40) {
+        for _ in 0..tests::census::stress_rounds(40) {
             let executor = executor(2);
             thread::scope(|threads| {
                 for _ in 0..3 {
