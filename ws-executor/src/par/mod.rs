@@ -68,7 +68,8 @@ pub fn par_for_each<S: Source>(source: S, code: impl Fn(S::Item) + Sync) {
 ///
 /// # Panics
 ///
-/// If `code` does; and see the [module](self).
+/// If `code` does, or if there are more results than memory can hold; and see the
+/// [module](self).
 pub fn par_map<S: Source, R: Send>(source: S, code: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
     struct Map<C>(C);
 
@@ -90,6 +91,10 @@ pub fn par_map<S: Source, R: Send>(source: S, code: impl Fn(S::Item) -> R + Sync
         }
     }
 
+    // Here, rather than in a part of the loop on some worker: there it could be an
+    // allocation that fails, which ends the process.
+    let most = isize::MAX as usize / size_of::<R>().max(1);
+    assert!(source.count() <= most, "more results than memory can hold");
     let consumer = Map(code);
     on_a_worker(|| drive(source, &consumer))
 }
