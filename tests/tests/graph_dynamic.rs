@@ -152,14 +152,16 @@ fn a_run_that_is_dropped_is_cancelled() {
         let executor = executor(2);
         let ran = Arc::new(AtomicUsize::new(0));
         let mut graph = DynGraph::new();
-        for _ in 0..1000 {
+        for _ in 0..20_000 {
             let ran = ran.clone();
             drop(graph.source(move || ran.fetch_add(1, Ordering::Relaxed)));
         }
         let handle = executor.handle();
         let mut run = Box::pin(graph.run(&handle));
-        // A turn of nodes, and then it lets others run.
-        assert!(block_on(async { futures::poll!(&mut run) }).is_pending());
+        // A turn of nodes, and then it lets others run. They may be done by then, if this
+        // thread had to wait for a core.
+        let polled = block_on(async { futures::poll!(&mut run) });
+        assert!(polled.is_pending() || ran.load(Ordering::Relaxed) == 20_000);
         drop(run);
         until(|| Arc::strong_count(&ran) == 1);
         assert!(ran.load(Ordering::Relaxed) > 0);
