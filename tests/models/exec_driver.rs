@@ -222,7 +222,7 @@ fn where_it_sleeps(main: Main) {
             }
             while let Err(still) = worker.sleep.wake_up(parking) {
                 parking = still;
-                worker.seat.driver().turn(None);
+                worker.seat.turn(None);
             }
         },
         move || {
@@ -230,7 +230,7 @@ fn where_it_sleeps(main: Main) {
             if let Some(Sleeper(worker)) = pusher.sleep.after_push() {
                 let in_driver = pusher.sleep.is_in_driver(worker);
                 assert!(in_driver, "the wake goes to where nobody sleeps");
-                pusher.seat.driver().wake();
+                pusher.seat.wake();
             }
         },
     );

@@ -108,7 +108,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "nested.wakes_no_driver",
         file: WORKER,
-        find: ".for_each(|seat| seat.driver().wake());",
+        find: ".for_each(DriverSeat::wake);",
         replace: ".for_each(|_| ());",
         program: "driver.nested_block_on",
     },

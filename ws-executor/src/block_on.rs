@@ -19,6 +19,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::poll_fn;
+use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -26,14 +27,16 @@ use std::task::{Context, Poll, Wake, Waker};
 use ws_core::driver::Visitor;
 use ws_core::sync::atomic::{AtomicBool, Ordering};
 use ws_core::sync::{hint, thread_local};
-use ws_core::{Driver, Park, ThreadParker, Unpark};
+use ws_core::{Park, ThreadParker, Unpark};
 
 use crate::clock::Instant;
 use crate::context;
 use crate::coop;
+use crate::driver::DriverSeat;
 use crate::fork::stand_in;
 use crate::shared::{Shared, Waiting};
 use crate::shield;
+use crate::task::contain::contain;
 use crate::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
 use crate::worker::{Until, Worker, current};
 
@@ -97,36 +100,37 @@ fn block_on_with<F: Future>(
     current::with_any(|worker| match worker {
         Some(worker) => block_on_worker(room, worker, future),
         None => Ok(match shared.and_then(|shared| shared.driver.as_ref()) {
-            Some(seat) => block_on_visitor(seat.driver(), shared, future),
+            Some(seat) => block_on_visitor(seat, shared, future),
             None => with_sleeper(|sleeper| sleeper.run(shared, future)),
         }),
     })
 }
 
 /// As the driver wants it, on a thread that is no worker.
-fn block_on_visitor<F: Future>(
-    driver: &dyn Driver,
-    shared: Option<&Shared>,
-    future: F,
-) -> F::Output {
+fn block_on_visitor<F: Future>(seat: &DriverSeat, shared: Option<&Shared>, future: F) -> F::Output {
     let mut future = pin!(future);
     let mut output = None;
     let mut visitor = pin!(poll_fn(|cx| {
         if output.is_none() {
-            // The waker may be the reactor's: not one of ours.
-            match coop::unlimited(|| future.as_mut().poll(cx)) {
-                Poll::Ready(ready) => output = Some(ready),
-                Poll::Pending => return Poll::Pending,
+            // The waker may be the reactor's: not one of ours. A panic is the future's, and
+            // goes around the driver.
+            match contain(|| coop::unlimited(|| future.as_mut().poll(cx))) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(ready)) => output = Some(Ok(ready)),
+                Err(payload) => output = Some(Err(payload)),
             }
         }
         Poll::Ready(())
     }));
     let wait = |visitor: Visitor<'_>| with_sleeper(|sleeper| sleeper.run(shared, visitor));
     stand_in::relieve();
-    driver.block_on(visitor.as_mut(), &wait);
+    seat.block_on(visitor.as_mut(), &wait);
     // If the driver has done its duty, that is ready already.
     wait(visitor.as_mut());
-    output.expect("a visitor is ready when it has its output")
+    match output.expect("a visitor is ready when it has its output") {
+        Ok(output) => output,
+        Err(payload) => resume_unwind(payload),
+    }
 }
 
 fn block_on_worker<F: Future>(
@@ -144,11 +148,7 @@ fn block_on_worker<F: Future>(
     let mut future = pin!(future);
     loop {
         signal.reset();
-        let mut polled = Poll::Pending;
-        worker
-            .shared()
-            .within_driver(&mut || polled = poll(future.as_mut(), &waker));
-        if let Poll::Ready(output) = polled {
+        if let Poll::Ready(output) = poll_on_worker(worker, future.as_mut(), &waker) {
             return Ok(output);
         }
         if room.is_some() {
@@ -251,6 +251,28 @@ impl fmt::Display for TooDeep {
              the workers larger stacks",
             self.nesting
         )
+    }
+}
+
+/// [`poll`], as the worker's driver wants it. A panic is the future's, and goes around the
+/// driver.
+fn poll_on_worker<F: Future>(
+    worker: &Worker,
+    mut future: Pin<&mut F>,
+    waker: &Waker,
+) -> Poll<F::Output> {
+    let mut polled = None;
+    let mut poll_once = || {
+        if polled.is_none() {
+            polled = Some(contain(|| poll(future.as_mut(), waker)));
+        }
+    };
+    worker.shared().within_driver(&mut poll_once);
+    // If the driver has done its duty, that is done already.
+    poll_once();
+    match polled.expect("it was polled") {
+        Ok(polled) => polled,
+        Err(payload) => resume_unwind(payload),
     }
 }
 

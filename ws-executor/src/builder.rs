@@ -16,7 +16,7 @@ use crate::fork::stand_in::StandIn;
 use crate::handle::Handle;
 use crate::shared::{Settings, Shared};
 use crate::stack;
-use crate::task::contain::{Payload, contain, drop_payload};
+use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
 use crate::threads::{Member, Orders, Threads};
 use crate::worker::hosted::{HostedParker, HostedWorker, WakerSlot};
 use crate::worker::{AnyParker, Queues};
@@ -58,7 +58,7 @@ impl Builder {
         Self {
             workers: None,
             thread_name: Arc::new(|worker| format!("ws-worker-{worker}")),
-            parker: Arc::new(|_| Box::new(Erased(ThreadParker::new()))),
+            parker: Arc::new(|_| Box::new(Erased::new(ThreadParker::new()))),
             driver: None,
             handoff: DriverHandoff::default(),
             lifo_slot: true,
@@ -108,7 +108,7 @@ impl Builder {
     where
         P: Park + 'static,
     {
-        self.parker = Arc::new(move |worker| Box::new(Erased(parker(worker))));
+        self.parker = Arc::new(move |worker| Box::new(Erased::new(parker(worker))));
         self
     }
 
@@ -320,22 +320,41 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// Hides which parker it is.
-struct Erased<P>(P);
+/// Hides which parker it is, and ends its panics: whoever parks, or unparks, may be
+/// holding what others borrow.
+struct Erased<P> {
+    parker: P,
+    unparker: Arc<dyn Unpark>,
+}
+
+impl<P: Park + 'static> Erased<P> {
+    fn new(parker: P) -> Self {
+        let unparker = Arc::new(ErasedUnparker(parker.unparker()));
+        Self { parker, unparker }
+    }
+}
 
 impl<P: Park> Park for Erased<P> {
     type Unparker = Arc<dyn Unpark>;
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::new(self.0.unparker())
+        Arc::clone(&self.unparker)
     }
 
     fn park(&self) {
-        self.0.park();
+        ignore_panic(|| self.parker.park());
     }
 
     fn park_timeout(&self, timeout: Duration) {
-        self.0.park_timeout(timeout);
+        ignore_panic(|| self.parker.park_timeout(timeout));
+    }
+}
+
+struct ErasedUnparker<U>(U);
+
+impl<U: Unpark> Unpark for ErasedUnparker<U> {
+    fn unpark(&self) {
+        ignore_panic(|| self.0.unpark());
     }
 }
 

@@ -1,11 +1,18 @@
 //! The place of the driver: at most one worker is in it.
+//!
+//! A driver is the user's code. All its methods are called from here, where its panics
+//! end: whoever calls may be holding what others borrow.
+
+use std::time::Duration;
 
 use ws_core::Driver;
+use ws_core::driver::Visitor;
 use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric;
 use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::shared::Shared;
+use crate::task::contain::ignore_panic;
 
 /// What happens to the driver when its worker leaves it to run tasks.
 ///
@@ -48,9 +55,34 @@ impl DriverSeat {
         }
     }
 
-    /// The driver itself.
-    pub fn driver(&self) -> &dyn Driver {
-        &*self.driver
+    /// Runs the life of a thread, in the driver's context.
+    pub(crate) fn enter(&self, life: &mut dyn FnMut()) {
+        ignore_panic(|| self.driver.enter(life));
+    }
+
+    /// Waits in the driver; by the one who has taken it.
+    pub fn turn(&self, timeout: Option<Duration>) {
+        ignore_panic(|| self.driver.turn(timeout));
+    }
+
+    /// Ends a turn, from any thread.
+    pub fn wake(&self) {
+        ignore_panic(|| self.driver.wake());
+    }
+
+    /// Says that the turn on this thread has woken a task.
+    pub(crate) fn wake_local(&self) {
+        ignore_panic(|| self.driver.wake_local());
+    }
+
+    /// Polls something as the driver wants it; if it does its duty.
+    pub(crate) fn poll_scope(&self, poll: &mut dyn FnMut()) {
+        ignore_panic(|| self.driver.poll_scope(poll));
+    }
+
+    /// Waits for a future as the driver wants it; if it does its duty.
+    pub(crate) fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
+        ignore_panic(|| self.driver.block_on(future, wait));
     }
 
     /// Whether no one is in the driver, at some moment.

@@ -359,7 +359,8 @@ impl Drop for Guard {
         if self.0.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
             let waiter = self.0.waiter.lock().expect("never poisoned").take();
             if let Some(waiter) = waiter {
-                waiter.wake();
+                // A reactor's, perhaps.
+                ignore_panic(|| waiter.wake());
             }
         }
     }

@@ -211,11 +211,10 @@ impl Shared {
                 me.counters().notifications.add(1);
             }
         });
-        // A foreign parker or driver, perhaps; whoever pushes is not to be unwound.
-        ignore_panic(|| match &self.driver {
-            Some(seat) if self.sleep.is_in_driver(worker) => seat.driver().wake(),
+        match &self.driver {
+            Some(seat) if self.sleep.is_in_driver(worker) => seat.wake(),
             _ => self.remotes[worker].unparker.unpark(),
-        });
+        }
     }
 
     #[inline]
@@ -241,7 +240,7 @@ impl Shared {
             remote.unparker.unpark();
         }
         if let Some(seat) = &self.driver {
-            seat.driver().wake();
+            seat.wake();
         }
     }
 
@@ -287,14 +286,14 @@ impl Shared {
         }
         let mut job = Some(job);
         let mut poll = || job.take().into_iter().for_each(Job::run);
-        ignore_panic(|| self.within_driver(&mut poll));
+        self.within_driver(&mut poll);
     }
 
-    /// Polls something as the driver wants it.
+    /// Polls something as the driver wants it; if that does its duty.
     pub(crate) fn within_driver(&self, poll: &mut dyn FnMut()) {
         match &self.driver {
             None => poll(),
-            Some(seat) => seat.driver().poll_scope(poll),
+            Some(seat) => seat.poll_scope(poll),
         }
     }
 

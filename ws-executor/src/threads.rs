@@ -200,7 +200,7 @@ impl Member {
         };
         match &shared.driver {
             None => life(),
-            Some(seat) => ignore_panic(|| seat.driver().enter(&mut life)),
+            Some(seat) => seat.enter(&mut life),
         }
         // A driver that does not do its duty, or panics instead.
         if let Some(member) = member {

@@ -40,7 +40,6 @@ use ws_core::sync::{CachePadded, Mutex, MutexGuard, asymmetric, thread_local};
 use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark, ring};
 
 use crate::context;
-use crate::driver::DriverSeat;
 use crate::handle::Handle;
 use crate::shared::{Remote, Shared};
 use crate::task::contain::{contain, drop_payload, ignore_panic};
@@ -273,7 +272,7 @@ fn live(shared: &Arc<Shared>, orders: &Orders, parker: &ThreadParker) {
             let mut watch = || Watch::new(shared, parker).run();
             match &shared.driver {
                 None => watch(),
-                Some(seat) => ignore_panic(|| seat.driver().enter(&mut watch)),
+                Some(seat) => seat.enter(&mut watch),
             }
         }
         Err(payload) => drop_payload(payload),
@@ -381,8 +380,8 @@ impl<'a> Watch<'a> {
             return;
         };
         // What it wakes goes to the injector.
-        ignore_panic(|| seat.driver().turn(Some(Duration::ZERO)));
-        DriverSeat::leave(seat);
+        seat.turn(Some(Duration::ZERO));
+        seat.leave();
     }
 
     /// A task that is due, wherever it is queued.

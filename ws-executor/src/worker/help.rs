@@ -7,7 +7,6 @@ use super::Worker;
 use super::lane::Stolen;
 use crate::fork::latch::Latch;
 use crate::sleep::Searching;
-use crate::task::contain::ignore_panic;
 use crate::tuning::HELP_ROUNDS;
 
 impl Worker {
@@ -84,7 +83,7 @@ impl Worker {
                 Ok(searching) => break searching,
                 Err(again) => parking = again,
             }
-            self.nap();
+            self.parker.park();
         };
         self.counters().wake_up(self.shared.age());
         searching
@@ -94,14 +93,8 @@ impl Worker {
     pub(crate) fn sleep_on(&self, latch: &impl Latch) {
         while !latch.is_over() {
             if latch.fall_asleep() {
-                self.nap();
+                self.parker.park();
             }
         }
-    }
-
-    /// Parks once. The parker may be a foreign one; its panic must not unwind the frame
-    /// whose job others hold.
-    fn nap(&self) {
-        ignore_panic(|| self.parker.park());
     }
 }

@@ -10,7 +10,6 @@ use crate::coop;
 use crate::driver::DriverSeat;
 use crate::fork::job::Fork;
 use crate::shared::{Remote, Shared};
-use crate::task::contain::ignore_panic;
 
 impl Worker {
     #[inline(always)]
@@ -66,8 +65,7 @@ impl Worker {
         // It belongs to no task of this thread.
         let waiter = coop::unlimited(|| context::within(None, || fork.run(owner)));
         if let Some(worker) = waiter {
-            // A foreign parker, perhaps; and whoever waits here must not be unwound.
-            ignore_panic(|| self.shared.remotes[worker].unparker.unpark());
+            self.shared.remotes[worker].unparker.unpark();
         }
     }
 

@@ -47,6 +47,7 @@ use self::counters::Counters;
 use self::lane::Stolen;
 use self::pace::Pace;
 use self::watch::{Finding, Watch};
+use crate::driver::DriverSeat;
 use crate::fork::job::Fork;
 use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
@@ -143,10 +144,7 @@ impl Unpark for AnyUnparker {
     fn unpark(&self) {
         self.shared.remotes[self.worker].unparker.unpark();
         // Whoever is in there looks around, and goes back if it was not meant.
-        self.shared
-            .driver
-            .iter()
-            .for_each(|seat| seat.driver().wake());
+        self.shared.driver.iter().for_each(DriverSeat::wake);
     }
 }
 
@@ -342,7 +340,7 @@ impl Worker {
             // Woken by the driver: this thread leaves it, and looks at its ring.
             self.push(job);
             match &self.shared.driver {
-                Some(seat) => seat.driver().wake_local(),
+                Some(seat) => seat.wake_local(),
                 // Or by the host, which then polls the worker.
                 None => self.remote().unparker.unpark(),
             }

@@ -284,7 +284,7 @@ impl Worker {
             return;
         };
         self.turning.set(true);
-        crate::task::contain::ignore_panic(|| seat.driver().turn(timeout));
+        seat.turn(timeout);
         self.turning.set(false);
     }
 }

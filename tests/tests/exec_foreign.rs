@@ -1,0 +1,215 @@
+//! Parkers and drivers are the user's code: their panics go to the panic hook, and do no
+//! harm. No worker ends, no wait ends early, and a scope least of all: what its tasks
+//! borrow would be gone.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use tests::watchdog::guard;
+use ws_core::driver::Visitor;
+use ws_core::{Driver, Park, ThreadParker, ThreadUnparker, Unpark};
+use ws_executor::{Executor, Handle, join, yield_now};
+
+/// A parker that does what it should, and then panics.
+struct RudeParker(ThreadParker);
+
+#[derive(Clone)]
+struct RudeUnparker(ThreadUnparker);
+
+impl Park for RudeParker {
+    type Unparker = RudeUnparker;
+
+    fn unparker(&self) -> RudeUnparker {
+        RudeUnparker(self.0.unparker())
+    }
+
+    fn park(&self) {
+        self.0.park();
+        panic!("a parker panics");
+    }
+
+    fn park_timeout(&self, timeout: Duration) {
+        self.0.park_timeout(timeout);
+        panic!("a parker panics");
+    }
+}
+
+impl Unpark for RudeUnparker {
+    fn unpark(&self) {
+        self.0.unpark();
+        panic!("an unparker panics");
+    }
+}
+
+/// Where a driver panics.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum In {
+    Enter,
+    Turn,
+    Wake,
+    WakeLocal,
+    PollScope,
+    BlockOn,
+    /// Before the future was polled at all.
+    BlockOnAtOnce,
+}
+
+/// A driver that does what it should, and then panics in one of its methods.
+struct RudeDriver {
+    panics: In,
+    woken: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl RudeDriver {
+    fn panic(&self, here: In) {
+        if self.panics == here {
+            panic!("a driver panics in {here:?}");
+        }
+    }
+}
+
+impl Driver for RudeDriver {
+    fn enter(&self, life: &mut dyn FnMut()) {
+        life();
+        self.panic(In::Enter);
+    }
+
+    fn turn(&self, timeout: Option<Duration>) {
+        let woken = self.woken.lock().unwrap();
+        let timeout = timeout.unwrap_or(Duration::from_secs(60));
+        let waited = self
+            .changed
+            .wait_timeout_while(woken, timeout, |woken| !*woken);
+        *waited.unwrap().0 = false;
+        self.panic(In::Turn);
+    }
+
+    fn wake(&self) {
+        *self.woken.lock().unwrap() = true;
+        self.changed.notify_one();
+        self.panic(In::Wake);
+    }
+
+    fn wake_local(&self) {
+        *self.woken.lock().unwrap() = true;
+        self.panic(In::WakeLocal);
+    }
+
+    fn poll_scope(&self, poll: &mut dyn FnMut()) {
+        poll();
+        self.panic(In::PollScope);
+    }
+
+    fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
+        self.panic(In::BlockOnAtOnce);
+        wait(future);
+        self.panic(In::BlockOn);
+    }
+}
+
+fn with_rude_parkers(workers: usize) -> Executor {
+    let builder = Executor::builder().workers(workers);
+    let builder = builder.parker(|_| RudeParker(ThreadParker::new()));
+    builder.build().unwrap()
+}
+
+fn with_rude_driver(workers: usize, panics: In) -> Executor {
+    let builder = Executor::builder().workers(workers);
+    let driver = RudeDriver {
+        panics,
+        woken: Mutex::default(),
+        changed: Condvar::new(),
+    };
+    builder.driver(driver).build().unwrap()
+}
+
+/// Everything that waits, on workers and outside, with what it borrows.
+fn everything_works(executor: &Executor) {
+    scopes_borrow(&executor.handle());
+    let handle = executor.handle();
+    executor.block_on(executor.spawn(async move {
+        yield_now().await;
+        scopes_borrow(&handle);
+    }));
+    assert_eq!(executor.join(|| 1, || 2), (1, 2));
+    let joined = executor.spawn(async { join(|| 3, || 4) });
+    assert_eq!(executor.block_on(joined), (3, 4));
+
+    // The future's own panic is the caller's, as ever.
+    let panicked = || executor.block_on(async { std::panic::panic_any(7_u8) });
+    let payload = catch_unwind(AssertUnwindSafe(panicked)).map(|()| ());
+    assert_eq!(payload.unwrap_err().downcast_ref(), Some(&7_u8));
+    let handle = executor.handle();
+    let nested = executor.spawn(async move {
+        let panicked = || handle.block_on(async { std::panic::panic_any(8_u8) });
+        catch_unwind(AssertUnwindSafe(panicked)).map(|()| ())
+    });
+    let payload = executor.block_on(nested);
+    assert_eq!(payload.unwrap_err().downcast_ref(), Some(&8_u8));
+}
+
+fn scopes_borrow(handle: &Handle) {
+    for _ in 0..50 {
+        let mut numbers = [1, 2, 3];
+        let mut sum = 0;
+        handle.scope(|s| {
+            for number in &mut numbers {
+                s.spawn(async move {
+                    for _ in 0..3 {
+                        yield_now().await;
+                    }
+                    *number *= 2;
+                });
+            }
+            s.run(|_| sum += 1);
+        });
+        assert_eq!((numbers, sum), ([2, 4, 6], 1));
+    }
+}
+
+#[test]
+fn parkers_may_panic() {
+    for workers in [1, 2, 3] {
+        guard("parkers", || {
+            let executor = with_rude_parkers(workers);
+            everything_works(&executor);
+            executor.shutdown();
+        });
+    }
+}
+
+#[test]
+fn drivers_may_panic() {
+    let places = [
+        In::Enter,
+        In::Turn,
+        In::Wake,
+        In::WakeLocal,
+        In::PollScope,
+        In::BlockOn,
+        In::BlockOnAtOnce,
+    ];
+    for panics in places {
+        for workers in [1, 2] {
+            guard(&format!("driver, {panics:?}"), || {
+                let executor = with_rude_driver(workers, panics);
+                everything_works(&executor);
+                executor.shutdown();
+            });
+        }
+    }
+}
+
+#[test]
+fn a_drain_and_a_shutdown_get_through() {
+    guard("ends", || {
+        with_rude_parkers(2).drain();
+        with_rude_driver(2, In::Wake).drain();
+        let executor = with_rude_driver(2, In::Turn);
+        let task = executor.spawn(std::future::pending::<()>());
+        executor.shutdown();
+        assert!(task.is_finished());
+    });
+}
