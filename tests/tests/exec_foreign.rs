@@ -139,14 +139,14 @@ fn everything_works(executor: &Executor) {
 
     // The future's own panic is the caller's, as ever.
     let panicked = || executor.block_on(async { std::panic::panic_any(7_u8) });
-    let payload = catch_unwind(AssertUnwindSafe(panicked)).map(|()| ());
+    let payload: Result<(), _> = catch_unwind(AssertUnwindSafe(panicked));
     assert_eq!(payload.unwrap_err().downcast_ref(), Some(&7_u8));
     let handle = executor.handle();
     let nested = executor.spawn(async move {
         let panicked = || handle.block_on(async { std::panic::panic_any(8_u8) });
-        catch_unwind(AssertUnwindSafe(panicked)).map(|()| ())
+        catch_unwind(AssertUnwindSafe(panicked))
     });
-    let payload = executor.block_on(nested);
+    let payload: Result<(), _> = executor.block_on(nested);
     assert_eq!(payload.unwrap_err().downcast_ref(), Some(&8_u8));
 }
 
