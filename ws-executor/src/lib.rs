@@ -85,6 +85,7 @@ mod handle;
 mod local;
 mod metrics;
 pub mod par;
+pub mod pipeline;
 mod scope;
 mod yield_now;
 

@@ -1,0 +1,76 @@
+//! What a pipeline runs for each item.
+
+use std::future::Future;
+use std::time::Duration;
+
+/// What a pipeline runs for each item; the `bind` of a task graph makes one.
+///
+/// Items have numbers, dense and in the order in which they left the source, so that a
+/// gate can keep that order. Every item that has a number is either run, once, or ends
+/// together with the pipeline.
+pub trait PerItem: Send + Sync + 'static {
+    /// What the source gives.
+    type Item: Send + 'static;
+    /// What the sink takes.
+    type Output: Send + 'static;
+    /// Why an item failed.
+    type Error: Send + 'static;
+
+    /// Runs one item. Dropping the future cancels it.
+    fn run(
+        &self,
+        number: u64,
+        item: Self::Item,
+    ) -> impl Future<Output = Verdict<Self::Output, Self::Error>> + Send;
+
+    /// Says that the source has nothing more for now: what waits for company, as in a
+    /// batch, goes on without.
+    fn flush(&self) {}
+
+    /// The fewest items in flight with which every node can make progress.
+    fn least_in_flight(&self) -> usize {
+        1
+    }
+
+    /// What happened in each node so far, in the order of the source text.
+    fn nodes(&self) -> Vec<NodeReport> {
+        Vec::new()
+    }
+}
+
+/// How the run of one item ended, unless by a panic.
+#[derive(Debug)]
+pub enum Verdict<T, E> {
+    /// With a result for the sink.
+    Done(T),
+    /// With any number of results, of a graph that fans out.
+    Many(Vec<T>),
+    /// With nothing: the item was filtered out.
+    Skipped,
+    /// With an error, in the node of this name if one is known.
+    Failed(E, Option<&'static str>),
+}
+
+/// What happened in one node of a pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeReport {
+    /// The name of the node.
+    pub name: &'static str,
+    /// How often it began.
+    pub started: u64,
+    /// How often it was done.
+    pub finished: u64,
+    /// How often it failed for good.
+    pub failed: u64,
+    /// How often it was tried again.
+    pub retried: u64,
+    /// How often it was cancelled.
+    pub cancelled: u64,
+    /// The most items that were in it at a time, and in the queue before it.
+    pub most: usize,
+    /// Half of the times it took no longer than this.
+    pub p50: Duration,
+    /// In 99 of 100 cases it took no longer than this.
+    pub p99: Duration,
+}
