@@ -9,7 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use ws_core::{FastRand, Steal, chase_lev, ring};
+use ws_core::chase_lev::{self, Race};
+use ws_core::{FastRand, Steal, ring};
 
 use crate::census::Census;
 
@@ -109,8 +110,8 @@ impl<const N: usize> Queue for ring::Owner<u64, N> {
 }
 
 /// Items on the heap, so that one that is taken twice is freed twice.
-impl Queue for chase_lev::Owner<Box<u64>> {
-    type Stealer = chase_lev::Stealer<Box<u64>>;
+impl<R: Race + Send + Sync> Queue for chase_lev::Owner<Box<u64>, R> {
+    type Stealer = chase_lev::Stealer<Box<u64>, R>;
 
     /// Mostly few items, so that owner and thieves meet at the last one; now and
     /// then many, so that the deque grows.

@@ -152,7 +152,8 @@ worker_metrics! {
     overflows,
     /// Batches taken from the injector.
     injector_pulls,
-    /// Closures of `join` and of scopes that were run away from where they were made.
+    /// Closures of `join` and of scopes that ran out of their turn: on another worker, or
+    /// on their own while it waited for another one.
     forks_stolen,
     /// How often the worker slept.
     parks,

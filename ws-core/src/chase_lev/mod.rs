@@ -120,7 +120,7 @@ mod stealer;
 mod words;
 
 use self::shared::Deque;
-use crate::sync::Arc;
+use crate::sync::{Arc, asymmetric};
 
 pub use self::owner::Owner;
 pub use self::race::{Even, Race, Uneven};
@@ -192,6 +192,8 @@ pub fn uneven_starting_at<T>(
     index: i64,
     capacity: usize,
 ) -> (Owner<T, Uneven>, Stealer<T, Uneven>) {
+    // The first one of the process asks the system for it; until then, owners fence.
+    asymmetric::heavy();
     make(index, capacity)
 }
 

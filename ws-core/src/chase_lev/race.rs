@@ -7,9 +7,10 @@
 //! pays for both with a system call, unless it sees at once that there is nothing.
 //!
 //! Where most items are popped by the owner, as in fork-join, that is the right way
-//! round: a push and pop pair takes a third of the time, and a steal, which happens
-//! once in thousands of them, some hundred nanoseconds more. Where thieves take most
-//! items it is the wrong one.
+//! round: a push and pop pair takes 0.34 to 0.43 of the time (3.3 to 4.1 ns; no less
+//! for the last item, which costs a swap in both), and a steal, which happens once in
+//! thousands of them, what [`asymmetric`] says. Where thieves take most items it is the
+//! wrong one.
 
 use crate::sync::atomic::{AtomicI64, Ordering, fence};
 use crate::sync::{asymmetric, fence_after_swap, store_and_fence};
