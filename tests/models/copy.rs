@@ -1,6 +1,8 @@
 //! A copy of the workspace, to change its source and build it again.
 
+use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -47,12 +49,16 @@ impl Copy {
             build: base.join("build"),
             target,
         };
+        let mut files = HashSet::new();
         for file in source_files(&root)? {
             let Ok(text) = fs::read(root.join(&file)) else {
                 continue; // deleted, though git still lists it
             };
-            write_if_changed(&copy.tree.join(&file), &text)?;
+            let path = copy.tree.join(&file);
+            write_if_changed(&path, &text)?;
+            files.insert(path);
         }
+        remove_others(&copy.tree, &files).map_err(|error| error.to_string())?;
         Ok(copy)
     }
 
@@ -142,4 +148,18 @@ fn write_if_changed(path: &Path, text: &[u8]) -> Result<(), String> {
     let folder = path.parent().ok_or("a file lies in a folder")?;
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     fs::write(path, text).map_err(|error| error.to_string())
+}
+
+/// Removes what an earlier copy had and the workspace has no more. What cargo wrote
+/// beside the sources is written again.
+fn remove_others(folder: &Path, files: &HashSet<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            remove_others(&path, files)?;
+        } else if !files.contains(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }

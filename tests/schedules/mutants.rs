@@ -17,7 +17,8 @@ pub(crate) struct Mutant {
 const BLOCK_ON: &str = "ws-executor/src/block_on.rs";
 const PINNED: &str = "ws-executor/src/pinned.rs";
 const SCOPE: &str = "ws-executor/src/scope.rs";
-const GRAPH: &str = "ws-executor/src/graph/run.rs";
+const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
+const CTX: &str = "ws-executor/src/graph/run/ctx.rs";
 const LANE: &str = "ws-executor/src/worker/lane.rs";
 const HELP: &str = "ws-executor/src/worker/help.rs";
 const SHARED: &str = "ws-executor/src/shared.rs";
@@ -178,8 +179,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "scope.is_not_woken",
         file: SCOPE,
-        find: "                waiter.wake();\n",
-        replace: "                drop(waiter);\n",
+        find: "                ignore_panic(|| waiter.wake());\n",
+        replace: "                ignore_panic(|| drop(waiter));\n",
         program: "waiting.scope",
     },
     Mutant {
@@ -199,8 +200,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "fork.owner_is_not_unparked",
         file: LANE,
-        find: "            ignore_panic(|| self.shared.remotes[worker].unparker.unpark());",
-        replace: "            ignore_panic(|| assert!(worker < usize::MAX));",
+        find: "            self.shared.remotes[worker].unparker.unpark();",
+        replace: "            assert!(worker < usize::MAX);",
         program: "forks.join",
     },
     Mutant {
@@ -212,21 +213,21 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "graph.cancel_wakes_nobody",
-        file: GRAPH,
+        file: CTX,
         find: "            ignore_panic(|| waker.wake());\n",
         replace: "            ignore_panic(|| drop(waker));\n",
         program: "graphs.error_cancels",
     },
     Mutant {
         name: "graph.last_branch_wakes_nobody",
-        file: GRAPH,
+        file: BRANCH,
         find: "            ignore_panic(|| run.wake());\n",
         replace: "            ignore_panic(|| drop(run));\n",
         program: "graphs.diamond",
     },
     Mutant {
         name: "graph.branch_does_not_look_again",
-        file: GRAPH,
+        file: BRANCH,
         find: "                ctx.wait(seat, cx.waker());\n                // After leaving the waker: see `waiting` in the module docs.\n                if ctx.is_cancelled() {",
         replace: "                ctx.wait(seat, cx.waker());\n                if false {",
         program: "graphs.error_cancels",

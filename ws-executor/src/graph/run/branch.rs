@@ -1,0 +1,203 @@
+//! A branch: one task that runs one node after the other.
+
+use std::future::poll_fn;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use ws_core::Spawn;
+use ws_core::sync::atomic::Ordering;
+
+use super::Place;
+use super::ctx::{Ctx, End};
+use crate::graph::lock;
+use crate::graph::observe::{At, Observer, tell};
+use crate::graph::outcome::Flow;
+use crate::task::contain::ignore_panic;
+
+/// Runs `node` and whatever it makes ready.
+///
+/// A function with `Send` in its type instead of an `async fn`: a branch spawns branches,
+/// and to know that they are `Send` the compiler must not look into this body.
+#[expect(clippy::manual_async_fn, reason = "see above")]
+pub(super) fn branch<St, R, S, const N: usize, P, Fut>(
+    mut member: Membership<St, R, S, N>,
+    program: P,
+    node: u32,
+) -> impl Future<Output = ()> + Send + 'static
+where
+    St: Send + Sync + 'static,
+    R: Send + 'static,
+    S: Spawn + Send + Sync + 'static,
+    P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
+    Fut: Future<Output = (Ctx<St, R, S, N>, Flow<R>)> + Send + 'static,
+{
+    async move {
+        let mut inline = Vec::new();
+        let mut next = Some(node);
+        // Goes from node to node, so that each need not count itself in and out.
+        let mut given = member.ctx.clone();
+        while let Some(node) = next.take().or_else(|| inline.pop()) {
+            let ctx = member.ctx.as_ref().expect("there until dropped");
+            let watched = Watched::new(ctx, node);
+            let own = given.take().expect("given back by the node before");
+            // Making the future runs no code of the user's: it is an async block.
+            let end = run_node(ctx, &mut member.seat, program(own, node)).await;
+            watched.ended(end.is_some());
+            let end = end.map(|(own, flow)| {
+                given = Some(own);
+                flow
+            });
+            match end {
+                Some(ControlFlow::Continue(())) => {
+                    ctx.done(node, |ready| match ctx.shared.plan.place[ready as usize] {
+                        Place::Inline => inline.push(ready),
+                        Place::Any if next.is_none() => next = Some(ready),
+                        Place::Any | Place::Spawn => {
+                            ctx.spawner()
+                                .spawn(branch(Membership::new(ctx), program, ready));
+                        }
+                    })
+                }
+                Some(ControlFlow::Break(result)) => ctx.finish(End::Exit(result)),
+                None => break,
+            }
+        }
+        drop(given);
+        member.leave();
+    }
+}
+
+/// Polls a node with its panics caught, and looks whether the run was cancelled.
+///
+/// `None`: cancelled. The future of the node is gone when this is ready.
+async fn run_node<St, R, S, const N: usize, Fut>(
+    ctx: &Ctx<St, R, S, N>,
+    seat: &mut Option<usize>,
+    node: Fut,
+) -> Option<Fut::Output>
+where
+    Fut: Future,
+{
+    let mut node = pin!(Some(node));
+    let polled = poll_fn(|cx: &mut Context<'_>| {
+        if ctx.is_cancelled() {
+            return Poll::Ready(Ok(None));
+        }
+        let future = node.as_mut().as_pin_mut().expect("dropped only when ready");
+        match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(Some(output))),
+            Err(payload) => Poll::Ready(Err(payload)),
+            Ok(Poll::Pending) => {
+                ctx.wait(seat, cx.waker());
+                // After leaving the waker: see `waiting` in the module docs.
+                if ctx.is_cancelled() {
+                    Poll::Ready(Ok(None))
+                } else {
+                    Poll::Pending
+                }
+            }
+        }
+    })
+    .await;
+    let dropped = catch_unwind(AssertUnwindSafe(|| node.set(None)));
+    match (polled, dropped) {
+        (Ok(output), Ok(())) => output,
+        (Err(payload), Ok(())) | (Ok(_), Err(payload)) => {
+            ctx.finish(End::Panicked(payload));
+            None
+        }
+        (Err(payload), Err(second)) => {
+            ctx.finish(End::Panicked(payload));
+            ignore_panic(|| drop(second));
+            None
+        }
+    }
+}
+
+/// Being a branch: counted while it lives, wherever it is dropped.
+pub(super) struct Membership<St, R, S, const N: usize> {
+    /// There until it is dropped.
+    ctx: Option<Ctx<St, R, S, N>>,
+    /// Where its waker is, once it was pending.
+    seat: Option<usize>,
+    /// The branch ran to its end.
+    complete: bool,
+}
+
+impl<St, R, S, const N: usize> Membership<St, R, S, N> {
+    pub(super) fn new(ctx: &Ctx<St, R, S, N>) -> Self {
+        // Relaxed: the branch that spawns this one is itself counted.
+        ctx.shared.live.fetch_add(1, Ordering::Relaxed);
+        Self {
+            ctx: Some(ctx.clone()),
+            seat: None,
+            complete: false,
+        }
+    }
+
+    /// The branch has nothing more to run.
+    pub(super) fn leave(mut self) {
+        self.complete = true;
+    }
+}
+
+impl<St, R, S, const N: usize> Drop for Membership<St, R, S, N> {
+    fn drop(&mut self) {
+        let Some(ctx) = self.ctx.take() else { return };
+        if !self.complete && !ctx.is_cancelled() {
+            ctx.finish(End::Lost);
+        }
+        if let Some(seat) = self.seat {
+            ctx.stand_up(seat);
+        }
+        // ORDERING(run.left): release side, and acquire for the last one to wake the run.
+        let last = ctx.shared.live.fetch_sub(1, Ordering::AcqRel) == 1;
+        let run = if last {
+            lock(&ctx.shared.waiting).run.take()
+        } else {
+            None
+        };
+        // The values of a run whose future was dropped may go with this.
+        ignore_panic(|| drop(ctx));
+        if let Some(run) = run {
+            ignore_panic(|| run.wake());
+        }
+    }
+}
+
+/// Tells the observer of a node that begins, and how it ended, wherever it is dropped.
+struct Watched<'a> {
+    /// The observer, the node, and when it began; nothing if nobody watches.
+    watch: Option<(&'a Arc<dyn Observer>, At, Instant)>,
+}
+
+impl<'a> Watched<'a> {
+    fn new<St, R, S, const N: usize>(ctx: &'a Ctx<St, R, S, N>, node: u32) -> Self {
+        let watch = ctx.bound().observer().map(|observer| {
+            let at = At::new(ctx.shared.plan.graph, node as usize);
+            tell(Some(observer), |observer| observer.started(at));
+            (observer, at, Instant::now())
+        });
+        Self { watch }
+    }
+
+    fn ended(mut self, done: bool) {
+        if let Some((observer, at, began)) = self.watch.take_if(|_| done) {
+            tell(Some(observer), |observer| {
+                observer.finished(at, began.elapsed())
+            });
+        }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if let Some((observer, at, _)) = self.watch {
+            tell(Some(observer), |observer| observer.cancelled(at));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What all branches of a run share, and how they end it together.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::task::Waker;
+
+use ws_core::sync::Mutex;
+use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+use super::Plan;
+use super::branch::Membership;
+use crate::graph::attempt::Site;
+use crate::graph::bound::Bound;
+use crate::graph::limit::Limit;
+use crate::graph::lock;
+use crate::graph::observe::At;
+use crate::graph::testing::Scripted;
+use crate::task::contain::{contain, ignore_panic};
+
+/// The shared memory of a run. A node gets one, and with it its inputs.
+pub struct Ctx<St, R, S, const N: usize> {
+    pub(super) shared: Arc<Shared<St, R, S, N>>,
+}
+
+impl<St, R, S, const N: usize> Clone for Ctx<St, R, S, N> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+pub(super) struct Shared<St, R, S, const N: usize> {
+    pub(super) state: St,
+    pub(super) plan: &'static Plan<N>,
+    bound: Bound<S>,
+    missing: [AtomicU32; N],
+    /// Branches that have not left.
+    pub(super) live: AtomicUsize,
+    cancelled: AtomicBool,
+    pub(super) end: Mutex<Option<End<R>>>,
+    pub(super) waiting: Mutex<Waiting>,
+}
+
+/// Why a run is over, if not because all of its nodes are done.
+pub(super) enum End<R> {
+    Exit(R),
+    Panicked(Box<dyn Any + Send>),
+    Late,
+    /// The executor dropped a branch.
+    Lost,
+}
+
+/// Who is to be woken: every branch that is pending when the run is cancelled, and the
+/// run when its last branch leaves.
+#[derive(Default)]
+pub(super) struct Waiting {
+    branches: Vec<Option<Waker>>,
+    pub(super) run: Option<Waker>,
+}
+
+impl<St, R, S, const N: usize> Shared<St, R, S, N> {
+    pub(super) fn new(bound: Bound<S>, plan: &'static Plan<N>, state: St) -> Self {
+        Self {
+            state,
+            plan,
+            bound,
+            missing: plan.needs.map(AtomicU32::new),
+            live: AtomicUsize::new(0),
+            cancelled: AtomicBool::new(false),
+            end: Mutex::new(None),
+            waiting: Mutex::new(Waiting::default()),
+        }
+    }
+}
+
+impl<St, R, S, const N: usize> fmt::Debug for Ctx<St, R, S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ctx")
+            .field("graph", &self.shared.plan.graph.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
+    /// The slots.
+    #[inline]
+    pub fn state(&self) -> &St {
+        &self.shared.state
+    }
+
+    /// Where the node with this index runs.
+    pub fn site(&self, node: usize) -> Site<'_> {
+        let bound = &self.shared.bound;
+        let at = At::new(self.shared.plan.graph, node);
+        Site {
+            timer: bound.timer(),
+            observer: bound.observer().map(|observer| (observer, at)),
+        }
+    }
+
+    /// What a test says the next attempt of a node comes to.
+    #[inline]
+    pub fn scripted<T: 'static>(&self, node: usize) -> Option<Scripted<T>> {
+        self.shared.bound.scripts()?.next(node)
+    }
+
+    /// What this run is bound to.
+    pub fn bound(&self) -> &Bound<S> {
+        &self.shared.bound
+    }
+
+    /// How many runs of this graph may be in the node with this limit.
+    pub fn limit(&self, index: usize) -> &Limit {
+        self.shared.bound.limit(index, self.shared.plan.limits)
+    }
+
+    /// Runs code that blocks on a thread for that.
+    ///
+    /// It counts as a branch: it cannot be cancelled once it runs, so a run does not
+    /// return before it is over.
+    pub fn blocking<T>(&self, code: impl FnOnce() -> T + Send + 'static) -> crate::Task<T>
+    where
+        St: Send + Sync + 'static,
+        R: Send + 'static,
+        S: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let member = Membership::new(self);
+        crate::spawn_blocking(move || {
+            let output = contain(code);
+            member.leave();
+            output.unwrap_or_else(|payload| resume_unwind(payload))
+        })
+    }
+
+    /// The executor of this run.
+    pub fn spawner(&self) -> &S {
+        self.shared.bound.spawner()
+    }
+
+    /// Ends the run, unless it has ended, and cancels its branches.
+    pub(super) fn finish(&self, end: End<R>) {
+        let shared = &*self.shared;
+        let mut slot = lock(&shared.end);
+        let late = if slot.is_none() {
+            *slot = Some(end);
+            None
+        } else {
+            Some(end)
+        };
+        drop(slot);
+        // Relaxed: whoever sees 1 is the only branch, and only a branch makes others.
+        if shared.live.load(Ordering::Relaxed) == 1 {
+            shared.cancelled.store(true, Ordering::Relaxed);
+        } else {
+            self.cancel();
+        }
+        // The result of a node that lost the race is dropped like any other value of a
+        // run that is cancelled: a panic goes to the hook.
+        ignore_panic(|| drop(late));
+    }
+
+    pub(super) fn cancel(&self) {
+        // Relaxed is enough: see `waiting` in the module docs.
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+        let branches = std::mem::take(&mut lock(&self.shared.waiting).branches);
+        for waker in branches.into_iter().flatten() {
+            ignore_panic(|| waker.wake());
+        }
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Leaves the waker of a pending branch, so that a cancellation finds it.
+    pub(super) fn wait(&self, seat: &mut Option<usize>, waker: &Waker) {
+        let known = |waiting: &Waiting| {
+            let old = waiting.branches.get((*seat)?)?.as_ref()?;
+            Some(old.will_wake(waker))
+        };
+        if known(&lock(&self.shared.waiting)) == Some(true) {
+            return;
+        }
+        let waker = waker.clone(); // foreign code: not under the lock
+        let mut waiting = lock(&self.shared.waiting);
+        // A cancellation takes the whole list, and the seats with it.
+        let seat = match *seat {
+            Some(seat) if seat < waiting.branches.len() => seat,
+            _ => {
+                waiting.branches.push(None);
+                *seat.insert(waiting.branches.len() - 1)
+            }
+        };
+        let old = waiting.branches[seat].replace(waker);
+        drop(waiting);
+        ignore_panic(|| drop(old));
+    }
+
+    /// Takes back the waker of a branch.
+    pub(super) fn stand_up(&self, seat: usize) {
+        let mut waiting = lock(&self.shared.waiting);
+        let waker = waiting.branches.get_mut(seat).and_then(Option::take);
+        drop(waiting);
+        ignore_panic(|| drop(waker));
+    }
+
+    /// Counts down the successors of `node`; what is ready goes to `ready`.
+    pub(super) fn done(&self, node: u32, mut ready: impl FnMut(u32)) {
+        for &next in self.shared.plan.next[node as usize] {
+            // ORDERING(run.ready): both sides; who counts to 0 sees the values of all
+            // who counted before.
+            if self.shared.missing[next as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
+                ready(next);
+            }
+        }
+    }
+}

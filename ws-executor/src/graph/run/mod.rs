@@ -1,0 +1,238 @@
+//! A parallel run: nodes on branches, branches on any executor.
+//!
+//! A *branch* is a task that runs one node after the other. When a node is done, its
+//! branch counts down what each successor still misses; of those that miss nothing any
+//! more it goes on with the first one itself and spawns a branch for each of the others.
+//! So a chain runs on one task, and a fan-out of `n` costs `n - 1` spawns. The first
+//! branch is not spawned: it is part of the future of the run.
+//!
+//! All that a run shares is in one allocation: the slots of the values, the counters,
+//! the result. A spawned branch is one future, whose place is the executor's to choose.
+//! There is no channel.
+//!
+//! # How a run ends
+//!
+//! The result of the tail, an error by `?`, a panic, a deadline: whatever comes first is
+//! the end, and cancels the run. A branch that is cancelled drops the future of its node
+//! and leaves. The run returns when the last branch has left, so nothing of it lives on
+//! in the executor. If the future of the run is dropped, the run is cancelled and its
+//! branches leave at their next poll, to which they are woken.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | what it makes visible |
+//! |---|---|---|---|
+//! | `run.ready` | counting down `missing` | the count that reaches 0 | the values that the node misses, from all who made them |
+//! | `run.left` | counting down `live` | the run's look at `live` | all that branches did, and that their futures are gone |
+//!
+//! `cancelled` is set before the lock of `waiting` is taken to wake the branches, and
+//! looked at after a branch has left its waker there under the same lock: one of the two
+//! sees the other.
+
+mod branch;
+mod ctx;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::resume_unwind;
+use std::pin::pin;
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use ws_core::Spawn;
+use ws_core::sync::atomic::Ordering;
+
+use self::branch::{Membership, branch};
+pub use self::ctx::Ctx;
+use self::ctx::{End, Shared};
+use super::bound::Bound;
+use super::outcome::Flow;
+use super::{Graph, lock};
+use crate::task::contain::ignore_panic;
+
+/// The shape of a run, as the macro writes it down.
+#[derive(Debug)]
+pub struct Plan<const N: usize> {
+    /// What it is the plan of.
+    pub graph: &'static Graph,
+    /// How many nodes each node waits for.
+    pub needs: [u32; N],
+    /// Who waits for each node.
+    pub next: [&'static [u32]; N],
+    /// The nodes that wait for nobody.
+    pub first: &'static [u32],
+    /// Where each node is to run.
+    pub place: [Place; N],
+    /// The limits of the nodes that have one.
+    pub limits: &'static [usize],
+}
+
+/// Where a node that is ready runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the branch that made it ready, if that has nothing else to do.
+    Any,
+    /// On the branch that made it ready, after what that has to do.
+    Inline,
+    /// On a branch of its own.
+    Spawn,
+}
+
+/// How a run ended.
+pub enum Ended<R, C> {
+    /// With a result.
+    Exit(R),
+    /// All nodes of a partial run are done; these are their values.
+    Complete(C),
+    /// The deadline passed.
+    Late,
+}
+
+impl<R, C> fmt::Debug for Ended<R, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exit(_) => "Exit",
+            Self::Complete(_) => "Complete",
+            Self::Late => "Late",
+        })
+    }
+}
+
+/// Runs a graph on the executor of `bound`.
+///
+/// `program` makes the future of a node. It is a closure without captures: everything a
+/// node needs is in the run's shared memory.
+pub async fn start<St, R, S, const N: usize, P, Fut>(
+    bound: Bound<S>,
+    plan: &'static Plan<N>,
+    state: St,
+    program: P,
+) -> Ended<R, St>
+where
+    St: Send + Sync + 'static,
+    R: Send + 'static,
+    S: Spawn + Clone + Send + Sync + 'static,
+    P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
+    Fut: Future<Output = (Ctx<St, R, S, N>, Flow<R>)> + Send + 'static,
+{
+    let deadline = bound.deadline();
+    if deadline == Some(Duration::ZERO) {
+        return Ended::Late;
+    }
+    let owner = Owner(Some(Ctx {
+        shared: Arc::new(Shared::new(bound, plan, state)),
+    }));
+    run_branches(owner.ctx(), program, deadline).await;
+    let mut shared = owner.into_shared().await;
+    let end = std::mem::take(&mut shared.end).into_inner();
+    match end.unwrap_or_else(PoisonError::into_inner) {
+        Some(End::Exit(result)) => Ended::Exit(result),
+        Some(End::Late) => Ended::Late,
+        None => Ended::Complete(shared.state),
+        Some(End::Panicked(payload)) => {
+            ignore_panic(|| drop(shared));
+            resume_unwind(payload)
+        }
+        Some(End::Lost) => panic!(
+            "the executor dropped a branch of the graph `{}`: it was shut down",
+            plan.graph.name()
+        ),
+    }
+}
+
+/// Runs the first branch here, spawns the others, and waits until all have left.
+async fn run_branches<St, R, S, const N: usize, P, Fut>(
+    ctx: &Ctx<St, R, S, N>,
+    program: P,
+    deadline: Option<Duration>,
+) where
+    St: Send + Sync + 'static,
+    R: Send + 'static,
+    S: Spawn + Send + Sync + 'static,
+    P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
+    Fut: Future<Output = (Ctx<St, R, S, N>, Flow<R>)> + Send + 'static,
+{
+    let mut sleep = deadline.map(|deadline| ctx.bound().timer().sleep(deadline));
+    let (first, others) = ctx
+        .shared
+        .plan
+        .first
+        .split_first()
+        .expect("a graph has a tail");
+    // Counted before the others are spawned: the run must not seem over.
+    let member = Membership::new(ctx);
+    for &node in others {
+        ctx.spawner()
+            .spawn(branch(Membership::new(ctx), program, node));
+    }
+    let mut own = pin!(branch(member, program, *first));
+    let mut own_done = false;
+    poll_fn(|cx| {
+        if let Some(sleep) = &mut sleep {
+            if !ctx.is_cancelled() && sleep.as_mut().poll(cx).is_ready() {
+                ctx.finish(End::Late);
+                // Not a branch itself, so one that is alone must hear of it as well.
+                ctx.cancel();
+            }
+        }
+        own_done = own_done || own.as_mut().poll(cx).is_ready();
+        if own_done {
+            poll_left(ctx, cx)
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+/// Ready when the last branch has left.
+fn poll_left<St, R, S, const N: usize>(ctx: &Ctx<St, R, S, N>, cx: &mut Context<'_>) -> Poll<()> {
+    // ORDERING(run.left): acquire side; what the branches did is visible, and the waker
+    // below is left before `live` is looked at again.
+    if ctx.shared.live.load(Ordering::Acquire) == 0 {
+        return Poll::Ready(());
+    }
+    let waker = cx.waker().clone();
+    let old = lock(&ctx.shared.waiting).run.replace(waker);
+    drop(old);
+    // The last branch counts down before it takes this lock: it finds the waker, or this
+    // finds 0.
+    if ctx.shared.live.load(Ordering::Acquire) == 0 {
+        Poll::Ready(())
+    } else {
+        Poll::Pending
+    }
+}
+
+/// The run's own share; cancels the run when its future is dropped.
+struct Owner<St, R, S, const N: usize>(Option<Ctx<St, R, S, N>>);
+
+impl<St, R, S, const N: usize> Owner<St, R, S, N> {
+    fn ctx(&self) -> &Ctx<St, R, S, N> {
+        self.0.as_ref().expect("there until the run is over")
+    }
+
+    /// The shared memory, after the last branch has left.
+    ///
+    /// A branch lets go of it right after it counted itself out. If one is just between
+    /// the two, this yields until it is not: the values are to be gone when a run returns.
+    async fn into_shared(mut self) -> Shared<St, R, S, N> {
+        loop {
+            let ctx = self.0.take().expect("there until the run is over");
+            match Arc::try_unwrap(ctx.shared) {
+                Ok(shared) => return shared,
+                Err(shared) => self.0 = Some(Ctx { shared }),
+            }
+            crate::yield_now().await;
+        }
+    }
+}
+
+impl<St, R, S, const N: usize> Drop for Owner<St, R, S, N> {
+    fn drop(&mut self) {
+        if let Some(ctx) = &self.0 {
+            ctx.cancel();
+        }
+    }
+}
