@@ -1,0 +1,152 @@
+//! The runs on an executor.
+//!
+//! | file | what |
+//! |---|---|
+//! | `signature` | what every run takes: the inputs, owned |
+//! | `plan` | the shape of a run, as a constant |
+//! | `start` | the code of all nodes, in the one function that all runs share |
+//! | `run` | `run`, the whole graph; and `until_x`, a part of it |
+//! | `test` | `test`, a run with made-up outcomes |
+
+mod plan;
+mod run;
+mod signature;
+mod start;
+mod test;
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt;
+
+use self::signature::Signature;
+use super::{describe, quiet, rt};
+use crate::errors::Errors;
+use crate::lower::Graph;
+use crate::parse::Parsed;
+
+/// The module and the methods of its `On`.
+pub(super) fn all(graph: &Graph) -> TokenStream {
+    let parsed = &graph.parsed;
+    let module = describe::module(graph, &on(parsed, !graph.limited().is_empty()));
+    let start = start::start(graph);
+    let run = run::run(graph);
+    let untils = run::public(graph)
+        .into_iter()
+        .map(|value| run::until(graph, value));
+    let methods = emit!(#start #run #(#untils)*);
+    let methods = implementation(parsed, &methods);
+    let (traps, trapped) = run::untyped(graph)
+        .into_iter()
+        .map(|value| run::trap(graph, value))
+        .unzip::<_, _, Vec<_>, Vec<_>>();
+    let trapped = implementation(parsed, &emit!(#(#trapped)*));
+    let test = test::test(graph);
+    emit!(#module #methods #(#traps)* #trapped #test)
+}
+
+/// The module and `run`, without a body.
+pub(super) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
+    let (vis, name) = (&parsed.plain.vis, &parsed.plain.sig.ident);
+    let Signature {
+        generics, params, ..
+    } = Signature::new(parsed);
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let output = &parsed.output;
+    let quiet = quiet();
+    let on = on(parsed, false);
+    let run = emit! {
+        #[doc(hidden)]
+        pub fn run #impl_generics (self, #params) -> impl ::core::future::Future<Output = #output> #clause {
+            async { ::core::unreachable!() }
+        }
+    };
+    let methods = if errors.hide_run {
+        TokenStream::new()
+    } else {
+        implementation(parsed, &run)
+    };
+    emit! {
+        #[doc(hidden)]
+        #quiet
+        #vis mod #name { #on }
+        #methods
+    }
+}
+
+fn implementation(parsed: &Parsed, methods: &TokenStream) -> TokenStream {
+    let (rt, name, quiet) = (rt(parsed), &parsed.plain.sig.ident, quiet());
+    emit! {
+        #quiet
+        impl<__S, __D> #name::On<__S, __D>
+        where
+            __S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            #methods
+        }
+    }
+}
+
+/// What is in the module, of which nothing needs to know the user's types.
+fn on(parsed: &Parsed, limited: bool) -> TokenStream {
+    let rt = rt(parsed);
+    let krate = &parsed.args.krate;
+    let name = parsed.plain.sig.ident.unraw();
+    let doc_on = format!("Runs of [`{name}`](fn@super::{name}) on `spawner`, in parallel.");
+    let limits = limited.then(|| emit!(.with_limits()));
+    let doc_test = format!(
+        "A run of [`{name}`](fn@super::{name}) under test; see `ws_executor::graph::testing`."
+    );
+    emit! {
+        #[doc = #doc_on]
+        pub fn on<S>(spawner: &S) -> On<S>
+        where
+            S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            On { bound: #rt::Bound::new(::core::clone::Clone::clone(spawner)) #limits, deadline: ::core::marker::PhantomData }
+        }
+
+        #[doc = #doc_test]
+        pub fn test<S>(spawner: &S) -> Test<S>
+        where
+            S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            Test { run: #rt::TestRun::new(::core::clone::Clone::clone(spawner), #limited) }
+        }
+
+        /// A run under test, in which nodes may have made-up outcomes.
+        #[derive(Debug)]
+        #[must_use = "a graph runs when `run` is awaited"]
+        pub struct Test<S> {
+            pub(super) run: #rt::TestRun<S>,
+        }
+
+        /// An executor for the graph, and the settings of its runs.
+        #[derive(Clone, Debug)]
+        #[must_use = "a graph runs when `run` is awaited"]
+        pub struct On<S, D = #rt::Unbounded> {
+            pub(super) bound: #rt::Bound<S>,
+            pub(super) deadline: ::core::marker::PhantomData<D>,
+        }
+
+        impl<S, D> On<S, D> {
+            /// A run that takes longer than this is cancelled, and ends with `TimedOut`.
+            pub fn deadline(self, deadline: ::core::time::Duration) -> On<S, #rt::Bounded> {
+                On { bound: self.bound.with_deadline(deadline), deadline: ::core::marker::PhantomData }
+            }
+
+            #[doc(hidden)]
+            pub fn __within<T>(self, outer: &#rt::Bound<T>) -> Self {
+                On { bound: self.bound.within(outer), deadline: self.deadline }
+            }
+
+            /// Who is told what happens to each node.
+            pub fn observer(self, observer: #rt::Arc<dyn #krate::graph::Observer>) -> Self {
+                On { bound: self.bound.with_observer(observer), deadline: self.deadline }
+            }
+
+            /// The timer for timeouts, pauses and the deadline.
+            pub fn timer(self, timer: impl #krate::graph::Timer + 'static) -> Self {
+                On { bound: self.bound.with_timer(#rt::Arc::new(timer)), deadline: self.deadline }
+            }
+        }
+    }
+}

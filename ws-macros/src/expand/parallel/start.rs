@@ -1,0 +1,218 @@
+//! The code of all nodes.
+//!
+//! All nodes become arms of one async block, which the runtime starts anew for each node.
+//! So their types are inferred together, as they are in the function as it was written:
+//! the arm of a node fixes the type of its slot, and the arms of its users come later.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote_spanned;
+use syn::Pat;
+use syn::visit_mut::VisitMut;
+
+use super::plan::number;
+use super::run::{public, target, written_type};
+use super::signature::Signature;
+use crate::expand::node::{self, Env};
+use crate::expand::{own, rt};
+use crate::lower::{Graph, Maker};
+use crate::parse::Kind;
+
+/// The one function that all runs share: everything is inferred in it, and only in it.
+pub(super) fn start(graph: &Graph) -> TokenStream {
+    let parsed = &graph.parsed;
+    let rt = rt(parsed);
+    let Signature {
+        generics,
+        params,
+        args,
+    } = Signature::new(parsed);
+    let (impl_generics, _, clause) = generics.split_for_impl();
+    let output = &parsed.output;
+    let items = &parsed.items;
+    let count = graph.steps().len();
+    let types = public(graph)
+        .into_iter()
+        .filter_map(|value| written_type(graph, value));
+    let picks = public(graph).into_iter().map(|value| {
+        let index = Literal::usize_unsuffixed(value);
+        let number = target(value);
+        emit!((__target == #number).then(|| __values.#index.take()))
+    });
+    // Patterns of inputs are taken apart here, so that each name is a value.
+    let patterns = parsed
+        .inputs
+        .iter()
+        .zip(&args)
+        .filter_map(|(input, arg)| match &input.pat {
+            Pat::Ident(_) => None,
+            pat => Some(emit!(let #pat = #arg;)),
+        });
+    let slots = (0..graph.values.len()).map(|value| {
+        let name = &graph.values[value].name;
+        match (graph.values[value].maker, is_shared(graph, value)) {
+            (Maker::Input(_), true) => emit!(#rt::Parallel::full_shared(#name)),
+            (Maker::Input(_), false) => emit!(#rt::Parallel::<#rt::Slot<_>>::full(#name)),
+            (Maker::Step(_), true) => emit!(#rt::Parallel::new_shared()),
+            (Maker::Step(_), false) => emit!(#rt::Parallel::<#rt::Slot<_>>::new()),
+        }
+    });
+    let arms = graph.order.iter().map(|&step| arm(graph, step));
+    let (go, end) = if parsed.fallible() {
+        (
+            emit!(#rt::go::<#output>()),
+            emit!(#rt::end::<#output>(__node.await)),
+        )
+    } else {
+        (
+            emit!(#rt::Flow::<#output>::Continue(())),
+            emit!(__node.await),
+        )
+    };
+    emit! {
+        #[doc(hidden)]
+        fn __start #impl_generics (
+            __bound: #rt::Bound<__S>,
+            __plan: &'static #rt::Plan<#count>,
+            __target: u32,
+            #params
+        ) -> impl ::core::future::Future<
+            Output = #rt::Ended<#output, (#(::core::option::Option<#types>,)*)>
+        > + ::core::marker::Send
+        #clause
+        {
+            #(#items)*
+            #(#patterns)*
+            let __values = (#(#slots,)*);
+            async move {
+                let __run = #rt::start(__bound, __plan, __values, |__own, __step| async move {
+                    // The node borrows its share in the run, and hands it back.
+                    let __flow = {
+                        let __ctx = &__own;
+                        let __node = async {
+                            let __values = __ctx.state();
+                            match __step {
+                                #(#arms)*
+                                _ => #rt::unknown_step(),
+                            }
+                            #go
+                        };
+                        #end
+                    };
+                    (__own, __flow)
+                });
+                match __run.await {
+                    #rt::Ended::Exit(__result) => #rt::Ended::Exit(__result),
+                    #rt::Ended::Late => #rt::Ended::Late,
+                    #rt::Ended::Complete(__values) => #rt::Ended::Complete((#(#picks,)*)),
+                }
+            }
+        }
+    }
+}
+
+/// Whether several nodes may look at a value at once.
+fn is_shared(graph: &Graph, value: usize) -> bool {
+    graph.is_shared_input(value) || graph.is_lent(value)
+}
+
+/// What a step does.
+fn arm(graph: &Graph, index: usize) -> TokenStream {
+    let step = &graph.steps()[index];
+    let rt = rt(&graph.parsed);
+    let output = &graph.parsed.output;
+    let lent = node::lent(graph, index);
+    let inputs: Vec<TokenStream> = graph
+        .inputs_of(index)
+        .into_iter()
+        .map(|value| {
+            let name = &graph.values[value].name;
+            let (slot, guard) = (Literal::usize_unsuffixed(value), own("lent", name));
+            if graph.is_exclusive(value) {
+                let handle = own("exclusive", name);
+                emit! {
+                    let #handle = __values.#slot.share();
+                    let mut #guard = #handle.lock().await;
+                    let #name = &mut *#guard;
+                }
+            } else if graph.is_shared_input(value) {
+                // The user's name is a reference already, and the slot holds an `Arc`.
+                emit!(let #guard = __values.#slot.share(); let #name = &**#guard;)
+            } else if graph.values[value].mover != Some(index) {
+                emit!(let #guard = __values.#slot.share(); let #name = &*#guard;)
+            } else if lent.contains(name) {
+                emit!(let #guard = __values.#slot.take(); let #name = &#guard;)
+            } else {
+                emit!(let #name = __values.#slot.take();)
+            }
+        })
+        .collect();
+    let exit = |value: TokenStream| {
+        if graph.parsed.fallible() {
+            emit!(#rt::exit::<#output>(#value))
+        } else {
+            emit!(#rt::Flow::<#output>::Break(#value))
+        }
+    };
+    let code = match &step.kind {
+        Kind::Node(node) => {
+            let value = node_value(graph, index, &inputs);
+            let (attrs, pat) = (&node.attrs, &node.pat);
+            let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
+            let outputs = graph.outputs_of(index).map(|value| {
+                let (slot, name) = (Literal::usize_unsuffixed(value), &graph.values[value].name);
+                let values = emit!(__values);
+                quote_spanned!(name.span()=> #values.#slot.set(#name);)
+            });
+            emit!(#(#attrs)* let #pat #ty = #value; #(#outputs)*)
+        }
+        Kind::Fence(stmt) => {
+            let mut stmt = node::stmt(graph, stmt, &lent);
+            node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
+            // A fence without `;` is a statement all the same.
+            emit!(#stmt;)
+        }
+        Kind::Tail(expr) => {
+            let mut expr = node::expr(graph, expr, &lent);
+            node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
+            let exit = exit(emit!(__result));
+            emit!(let __result: #output = #expr; return #exit;)
+        }
+    };
+    let number = number(index);
+    // The inputs of a node that blocks are where it runs.
+    let inputs = if step.options.blocking.is_some() {
+        Vec::new()
+    } else {
+        inputs
+    };
+    emit!(#number => { #(#inputs)* #code })
+}
+
+/// The value of a node: on this branch, on another thread, or by a run of its own.
+fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStream {
+    let step = &graph.steps()[index];
+    let rt = rt(&graph.parsed);
+    let output = &graph.parsed.output;
+    let limit = graph.limited().iter().position(|&limited| limited == index);
+    let limit = limit.map(|limit| emit!(__ctx.limit(#limit)));
+    if step.options.blocking.is_none() {
+        return node::value(graph, index, &Env::parallel(graph, index, limit));
+    }
+    let value = node::value(graph, index, &Env::parallel(graph, index, None));
+    let permit = limit.map(|limit| emit!(let __permit = #limit.acquire().await;));
+    let (value, end) = if graph.parsed.fallible() {
+        (emit!(<#output as #rt::Outcome>::wrap(#value)), emit!(?))
+    } else {
+        (value, emit!())
+    };
+    emit! {{
+        #permit
+        let __own = ::core::clone::Clone::clone(__ctx);
+        __ctx.blocking(move || {
+            let __ctx = &__own;
+            let __values = __ctx.state();
+            #(#inputs)*
+            #value
+        }).await #end
+    }}
+}
