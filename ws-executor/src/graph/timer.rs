@@ -41,6 +41,19 @@ pub trait Timer: Send + Sync {
     ///
     /// See the example at [`Timer`].
     fn sleep(&self, duration: Duration) -> Sleep;
+
+    /// The present moment. A timer whose time is not that of the machine says so here.
+    ///
+    /// ```
+    /// use std::time::Instant;
+    /// use ws_executor::graph::{ThreadTimer, Timer};
+    ///
+    /// let before = Instant::now();
+    /// assert!(ThreadTimer.now() >= before);
+    /// ```
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
 }
 
 /// The timer of runs that are given no other: one thread for the whole process.

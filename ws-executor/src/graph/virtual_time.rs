@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ws_core::Spawn;
 use ws_core::sync::Mutex;
@@ -23,12 +23,26 @@ use crate::task::contain::ignore_panic;
 #[derive(Clone, Default)]
 pub(super) struct VirtualClock(Arc<Mutex<State>>);
 
-#[derive(Default)]
 struct State {
+    /// When it was made, by the machine's clock.
+    began: Instant,
+    /// What has passed since.
     now: Duration,
     active: usize,
     sleepers: BTreeMap<(Duration, u64), Option<Waker>>,
     entered: u64,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            began: Instant::now(),
+            now: Duration::ZERO,
+            active: 0,
+            sleepers: BTreeMap::new(),
+            entered: 0,
+        }
+    }
 }
 
 impl VirtualClock {
@@ -61,8 +75,13 @@ impl VirtualClock {
 }
 
 impl Timer for VirtualClock {
+    fn now(&self) -> Instant {
+        let state = lock(&self.0);
+        state.began + state.now
+    }
+
     fn sleep(&self, duration: Duration) -> Sleep {
-        let due = self.now().checked_add(duration);
+        let due = Self::now(self).checked_add(duration);
         Box::pin(VirtualSleep {
             clock: self.clone(),
             due,

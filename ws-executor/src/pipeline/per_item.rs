@@ -1,7 +1,11 @@
 //! What a pipeline runs for each item.
 
+use std::any::Any;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::graph::Timer;
 
 /// What a pipeline runs for each item; the `bind` of a task graph makes one.
 ///
@@ -17,11 +21,19 @@ pub trait PerItem: Send + Sync + 'static {
     type Error: Send + 'static;
 
     /// Runs one item. Dropping the future cancels it.
+    ///
+    /// A panic is best returned as [`Verdict::Panicked`]; one that is raised is taken for
+    /// a panic in a node that is not known.
     fn run(
         &self,
         number: u64,
         item: Self::Item,
     ) -> impl Future<Output = Verdict<Self::Output, Self::Error>> + Send;
+
+    /// Gives it the timer by which its nodes wait, before the first item.
+    fn set_timer(&mut self, timer: Arc<dyn Timer>) {
+        let _ = timer;
+    }
 
     /// Says that the source has nothing more for now: what waits for company, as in a
     /// batch, goes on without.
@@ -38,7 +50,7 @@ pub trait PerItem: Send + Sync + 'static {
     }
 }
 
-/// How the run of one item ended, unless by a panic.
+/// How the run of one item ended.
 #[derive(Debug)]
 pub enum Verdict<T, E> {
     /// With a result for the sink.
@@ -49,6 +61,8 @@ pub enum Verdict<T, E> {
     Skipped,
     /// With an error, in the node of this name if one is known.
     Failed(E, Option<&'static str>),
+    /// With a panic that has this payload, in the node of this name if one is known.
+    Panicked(Box<dyn Any + Send>, Option<&'static str>),
 }
 
 /// What happened in one node of a pipeline.
@@ -67,7 +81,8 @@ pub struct NodeReport {
     pub retried: u64,
     /// How often it was cancelled.
     pub cancelled: u64,
-    /// The most items that were in it at a time, and in the queue before it.
+    /// The most items that waited in it at a time, or before it because of its gates; 0 if
+    /// none ever waited.
     pub most: usize,
     /// Half of the times it took no longer than this.
     pub p50: Duration,
