@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::limit::Limit;
-use super::observe::Observer;
+use super::observe::{Observer, tell};
 use super::testing::Scripts;
-use super::{ThreadTimer, Timer};
+use super::{Graph, ThreadTimer, Timer};
 
 /// What `on` collects: an executor and the settings of a run.
 #[derive(Clone)]
@@ -59,6 +59,13 @@ impl<S> Bound<S> {
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
         self
+    }
+
+    /// Tells the observer that a run begins, and lets it have one for this run.
+    pub(super) fn observe_run(&mut self, graph: &'static Graph) {
+        let mut own = None;
+        tell(self.observer.as_ref(), |observer| own = observer.run(graph));
+        self.observer = own.or(self.observer.take());
     }
 
     pub(super) fn with_scripts(mut self, scripts: Scripts) -> Self {

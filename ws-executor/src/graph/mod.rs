@@ -82,7 +82,7 @@
 //!
 //! `report::test(&handle)` runs it under test, with made-up outcomes and virtual time
 //! ([`testing`]); `report::on(&handle).observer(…)` tells an [`Observer`] what happens,
-//! of which [`Stats`] is one.
+//! of which [`Stats`] is one, and `Spans`, with the feature `tracing`, another.
 //!
 //! A duration is a string with a unit, or any expression of type `Duration`.
 //!
@@ -125,6 +125,8 @@ mod observe;
 mod outcome;
 mod run;
 mod slot;
+#[cfg(feature = "tracing")]
+mod spans;
 pub mod testing;
 mod timer;
 mod virtual_time;
@@ -135,6 +137,8 @@ pub use each::{each, try_each};
 pub use limit::{Exclusive, Locked};
 pub use observe::{At, NodeStats, Observer, Stats};
 pub use slot::Lent;
+#[cfg(feature = "tracing")]
+pub use spans::Spans;
 pub use timer::{Sleep, ThreadTimer, TimedOut, Timer};
 
 use ws_core::sync::{Mutex, MutexGuard};

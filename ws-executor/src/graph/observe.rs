@@ -72,9 +72,24 @@ impl At {
 /// assert_eq!(*names.0.lock().unwrap(), ["square", "result"]);
 /// ```
 pub trait Observer: Send + Sync {
+    /// A run begins, on the task that awaits it. What this returns is told of this run in
+    /// place of `self`; so an observer can know one run from another.
+    fn run(&self, graph: &'static Graph) -> Option<Arc<dyn Observer>> {
+        let _ = graph;
+        None
+    }
+
     /// A node begins.
     fn started(&self, at: At) {
         let _ = at;
+    }
+
+    /// A part of a node is about to run: one poll, the whole of it if it blocks, or the
+    /// drop of its future. `part` runs it, on this thread, and must be called once; a part
+    /// that was not is run all the same.
+    fn within(&self, at: At, part: &mut dyn FnMut()) {
+        let _ = at;
+        part();
     }
 
     /// A node is done, with success or with an error that ends the run.
@@ -97,6 +112,26 @@ pub trait Observer: Send + Sync {
 pub(super) fn tell(observer: Option<&Arc<dyn Observer>>, call: impl FnOnce(&dyn Observer)) {
     if let Some(observer) = observer {
         ignore_panic(|| call(&**observer));
+    }
+}
+
+/// Runs a part of a node from inside of its observer, if there is one. `part` does not
+/// panic.
+pub(super) fn within<T>(watch: Option<(&Arc<dyn Observer>, At)>, part: impl FnOnce() -> T) -> T {
+    let Some((observer, at)) = watch else {
+        return part();
+    };
+    let (mut part, mut output) = (Some(part), None);
+    tell(Some(observer), |observer| {
+        observer.within(at, &mut || {
+            if let Some(part) = part.take() {
+                output = Some(part());
+            }
+        });
+    });
+    match part {
+        Some(part) => part(),
+        None => output.expect("a part that was taken was run"),
     }
 }
 

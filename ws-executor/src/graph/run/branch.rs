@@ -14,7 +14,7 @@ use ws_core::sync::atomic::Ordering;
 use super::Place;
 use super::ctx::{Ctx, End};
 use crate::graph::lock;
-use crate::graph::observe::{At, Observer, tell};
+use crate::graph::observe::{At, Observer, tell, within};
 use crate::graph::outcome::Flow;
 use crate::task::contain::ignore_panic;
 
@@ -45,7 +45,7 @@ where
             let watched = Watched::new(ctx, node);
             let own = given.take().expect("given back by the node before");
             // Making the future runs no code of the user's: it is an async block.
-            let end = run_node(ctx, &mut member.seat, program(own, node)).await;
+            let end = run_node(ctx, &watched, &mut member.seat, program(own, node)).await;
             watched.ended(end.is_some());
             let end = end.map(|(own, flow)| {
                 given = Some(own);
@@ -76,6 +76,7 @@ where
 /// `None`: cancelled. The future of the node is gone when this is ready.
 async fn run_node<St, R, S, const N: usize, Fut>(
     ctx: &Ctx<St, R, S, N>,
+    watched: &Watched<'_>,
     seat: &mut Option<usize>,
     node: Fut,
 ) -> Option<Fut::Output>
@@ -88,7 +89,7 @@ where
             return Poll::Ready(Ok(None));
         }
         let future = node.as_mut().as_pin_mut().expect("dropped only when ready");
-        match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+        match watched.part(|| catch_unwind(AssertUnwindSafe(|| future.poll(cx)))) {
             Ok(Poll::Ready(output)) => Poll::Ready(Ok(Some(output))),
             Err(payload) => Poll::Ready(Err(payload)),
             Ok(Poll::Pending) => {
@@ -103,7 +104,7 @@ where
         }
     })
     .await;
-    let dropped = catch_unwind(AssertUnwindSafe(|| node.set(None)));
+    let dropped = watched.part(|| catch_unwind(AssertUnwindSafe(|| node.set(None))));
     match (polled, dropped) {
         (Ok(output), Ok(())) => output,
         (Err(payload), Ok(())) | (Ok(_), Err(payload)) => {
@@ -183,6 +184,11 @@ impl<'a> Watched<'a> {
             (observer, at, Instant::now())
         });
         Self { watch }
+    }
+
+    /// Runs a part of the node, which does not panic.
+    fn part<T>(&self, part: impl FnOnce() -> T) -> T {
+        within(self.watch.map(|(observer, at, _)| (observer, at)), part)
     }
 
     fn ended(mut self, done: bool) {

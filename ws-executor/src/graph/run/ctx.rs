@@ -15,7 +15,7 @@ use crate::graph::attempt::Site;
 use crate::graph::bound::Bound;
 use crate::graph::limit::Limit;
 use crate::graph::lock;
-use crate::graph::observe::At;
+use crate::graph::observe::{At, within};
 use crate::graph::testing::Scripted;
 use crate::task::contain::{contain, ignore_panic};
 
@@ -117,11 +117,15 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         self.shared.bound.limit(index, self.shared.plan.limits)
     }
 
-    /// Runs code that blocks on a thread for that.
+    /// Runs the code of a node that blocks on a thread for that.
     ///
     /// It counts as a branch: it cannot be cancelled once it runs, so a run does not
     /// return before it is over.
-    pub fn blocking<T>(&self, code: impl FnOnce() -> T + Send + 'static) -> crate::Task<T>
+    pub fn blocking<T>(
+        &self,
+        node: usize,
+        code: impl FnOnce() -> T + Send + 'static,
+    ) -> crate::Task<T>
     where
         St: Send + Sync + 'static,
         R: Send + 'static,
@@ -129,8 +133,13 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         T: Send + 'static,
     {
         let member = Membership::new(self);
+        let at = At::new(self.shared.plan.graph, node);
+        let observer = self.shared.bound.observer().cloned();
         crate::spawn_blocking(move || {
-            let output = contain(code);
+            let watch = observer.as_ref().map(|observer| (observer, at));
+            let output = within(watch, || contain(code));
+            // Nothing of the run is left here when it seems over.
+            drop(observer);
             member.leave();
             output.unwrap_or_else(|payload| resume_unwind(payload))
         })

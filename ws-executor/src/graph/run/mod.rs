@@ -104,7 +104,7 @@ impl<R, C> fmt::Debug for Ended<R, C> {
 /// `program` makes the future of a node. It is a closure without captures: everything a
 /// node needs is in the run's shared memory.
 pub async fn start<St, R, S, const N: usize, P, Fut>(
-    bound: Bound<S>,
+    mut bound: Bound<S>,
     plan: &'static Plan<N>,
     state: St,
     program: P,
@@ -120,6 +120,7 @@ where
     if deadline == Some(Duration::ZERO) {
         return Ended::Late;
     }
+    bound.observe_run(plan.graph);
     let owner = Owner(Some(Ctx {
         shared: Arc::new(Shared::new(bound, plan, state)),
     }));

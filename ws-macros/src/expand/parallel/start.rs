@@ -208,7 +208,7 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
     emit! {{
         #permit
         let __own = ::core::clone::Clone::clone(__ctx);
-        __ctx.blocking(move || {
+        __ctx.blocking(#index, move || {
             let __ctx = &__own;
             let __values = __ctx.state();
             #(#inputs)*
