@@ -7,11 +7,12 @@
 //!
 //! Plain calls are compared with awaits and `futures::join!` (`calls.rs`), runs on an
 //! executor with spawn and join on the same executor, ours and tokio (`runs.rs`), and
-//! `DynGraph` with a task for each node (`shapes.rs`). Taskflow, a C++ library, publishes
+//! `DynGraph` with a task for each node (`shapes.rs`) and with dagx (`peer.rs`). Taskflow, a C++ library, publishes
 //! 61 ns to create a task and 14 ns an edge, on another machine, as a reference. Both
 //! sides of a comparison alternate, and do the same work: the difference is the graph's.
 
 mod calls;
+mod peer;
 mod runs;
 mod shapes;
 
@@ -66,14 +67,6 @@ fn compare(
     graph: impl FnMut() + 'static,
     hand: impl FnMut() + 'static,
 ) -> Vec<Series<1>> {
-    fn contender(
-        name: &'static str,
-        settings: Settings,
-        units: usize,
-        mut code: impl FnMut() + 'static,
-    ) -> Contender<1> {
-        Contender::new(name, move || sample(settings, units, &mut code))
-    }
     alternate(
         settings.rounds,
         vec![
@@ -81,6 +74,15 @@ fn compare(
             contender("by hand", settings, units, hand),
         ],
     )
+}
+
+fn contender(
+    name: &'static str,
+    settings: Settings,
+    units: usize,
+    mut code: impl FnMut() + 'static,
+) -> Contender<1> {
+    Contender::new(name, move || sample(settings, units, &mut code))
 }
 
 /// A diamond on an executor; the runs are awaited in one of its tasks, as they would be.
@@ -145,7 +147,7 @@ fn main() {
             span: Duration::from_millis(1),
         },
     };
-    let mut table = Table::new(&["ns", "graph", "by hand", "ratio", "goal"]);
+    let mut table = Table::new(&["ns", "graph", "by hand", "ratio", "dagx", "goal"]);
     let mut add = |name: &str, series: &[Series<1>], goal: Option<(bool, String)>| {
         let (graph, hand) = (series[0].median(0), series[1].median(0));
         let goal = goal.map_or(String::new(), |(reached, goal)| {
@@ -156,6 +158,9 @@ fn main() {
             figure(graph),
             figure(hand),
             ratio(graph, hand),
+            series
+                .get(2)
+                .map_or(String::new(), |dagx| figure(dagx.median(0))),
             goal,
         ]);
     };
@@ -236,24 +241,23 @@ fn main() {
         Shape::Parallel(size),
     ];
     for shape in shapes {
-        let (graph, hand) = (handle.clone(), handle.clone());
+        let [graph, hand, dagx] = [(); 3].map(|()| handle.clone());
         // One call is long enough.
         let once = Settings {
             rounds: settings.rounds.min(9),
             span: Duration::ZERO,
         };
-        let series = compare(
-            once,
-            shape.nodes(),
-            move || shape.run_graph(&graph),
-            move || shape.run_by_hand(&hand),
+        let nodes = shape.nodes();
+        let series = alternate(
+            once.rounds,
+            vec![
+                contender("graph", once, nodes, move || shape.run_graph(&graph)),
+                contender("by hand", once, nodes, move || shape.run_by_hand(&hand)),
+                contender("dagx", once, nodes, move || peer::run(shape, &dagx)),
+            ],
         );
         add(
-            &format!(
-                "DynGraph, {}, {} nodes, a node",
-                shape.name(),
-                shape.nodes()
-            ),
+            &format!("DynGraph, {}, {nodes} nodes, a node", shape.name()),
             &series,
             None,
         );

@@ -14,7 +14,7 @@ use ws_executor::Handle;
 use ws_executor::graph::{DynGraph, Output};
 
 /// What a node does: next to nothing.
-fn tick(n: u64) -> u64 {
+pub(crate) fn tick(n: u64) -> u64 {
     black_box(n) + 1
 }
 
