@@ -94,6 +94,9 @@ pub(crate) struct Item(NonNull<Content>);
 // only read afterwards; loom checks that each read happens after the write.
 unsafe impl Send for Item {}
 
+// SAFETY: what is read through a reference, the number, is never written again.
+unsafe impl Sync for Item {}
+
 impl Item {
     /// Makes item `id`.
     pub(crate) fn new(id: usize) -> Self {

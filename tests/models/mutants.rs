@@ -31,6 +31,10 @@ const FUTEX: &str = "ws-core/src/park/futex_std.rs";
 const SLEEP: &str = "ws-executor/src/sleep/mod.rs";
 const TABLE: &str = "ws-executor/src/sleep/table.rs";
 const RACE: &str = "ws-core/src/chase_lev/race.rs";
+const RUN: &str = "ws-executor/src/graph/run/mod.rs";
+const CTX: &str = "ws-executor/src/graph/run/ctx.rs";
+const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
+const GRAPH_SLOT: &str = "ws-executor/src/graph/slot.rs";
 const LATCH: &str = "ws-executor/src/fork/latch.rs";
 const FORK_JOB: &str = "ws-executor/src/fork/job.rs";
 const STAND_IN: &str = "ws-executor/src/fork/stand_in.rs";
@@ -1027,5 +1031,70 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "        // ORDERING(stand_in.sleep): the stand-in's side.\n        asymmetric::heavy();\n",
         replace: "",
         models: &["exec.fork.stand_in"],
+    },
+    // Task graphs.
+    Mutant {
+        name: "exec.graph.ready.relaxed",
+        errata: &[],
+        file: CTX,
+        find: "fetch_sub(1, Ordering::AcqRel) == 1 {\n                ready(next);",
+        replace: "fetch_sub(1, Ordering::Relaxed) == 1 {\n                ready(next);",
+        models: &["exec.graph.after"],
+    },
+    Mutant {
+        name: "exec.graph.cancel.wakes_nobody",
+        errata: &[],
+        file: CTX,
+        find: "            ignore_panic(|| waker.wake());\n",
+        replace: "            ignore_panic(|| drop(waker));\n",
+        models: &["exec.graph.error_cancels", "exec.graph.dropped"],
+    },
+    Mutant {
+        name: "exec.graph.branch.does_not_look_again",
+        errata: &[],
+        file: BRANCH,
+        find: "                // After leaving the waker: see `waiting` in the module docs.\n                if ctx.is_cancelled() {",
+        replace: "                if false {",
+        models: &["exec.graph.error_cancels", "exec.graph.dropped"],
+    },
+    Mutant {
+        name: "exec.graph.left.wakes_nobody",
+        errata: &[],
+        file: BRANCH,
+        find: "            ignore_panic(|| run.wake());\n",
+        replace: "            ignore_panic(|| drop(run));\n",
+        models: &["exec.graph.join", "exec.graph.error_cancels"],
+    },
+    Mutant {
+        name: "exec.graph.left.does_not_look_again",
+        errata: &[],
+        file: RUN,
+        find: "    // finds 0.\n    if ctx.shared.live.load(Ordering::Acquire) == 0 {",
+        replace: "    if false {",
+        models: &["exec.graph.join", "exec.graph.error_cancels"],
+    },
+    Mutant {
+        name: "exec.graph.slot.published_before_written",
+        errata: &[],
+        file: GRAPH_SLOT,
+        find: "            .with_mut(|cell| unsafe { cell.write(MaybeUninit::new(value)) });\n        // ORDERING(slot.publish): release side; whoever sees `FULL` sees the value.\n        self.state.store(FULL, Ordering::Release);",
+        replace: "            .with_mut(|_| self.state.store(FULL, Ordering::Release));\n        self.value\n            .with_mut(|cell| unsafe { cell.write(MaybeUninit::new(value)) });",
+        models: &["exec.graph.slot"],
+    },
+    Mutant {
+        name: "exec.graph.slot.publish.release",
+        errata: &[],
+        file: GRAPH_SLOT,
+        find: "        self.state.store(FULL, Ordering::Release);",
+        replace: "        self.state.store(FULL, Ordering::Relaxed);",
+        models: &["exec.graph.slot"],
+    },
+    Mutant {
+        name: "exec.graph.slot.publish.acquire",
+        errata: &[],
+        file: GRAPH_SLOT,
+        find: "            FULL,\n            Ordering::Acquire,",
+        replace: "            FULL,\n            Ordering::Relaxed,",
+        models: &["exec.graph.slot"],
     },
 ];

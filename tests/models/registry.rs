@@ -3,9 +3,9 @@
 use super::model::{Body, Expect, Main, Model};
 use super::{
     canary, chase_lev, chase_lev_growth, deque_right, deque_seeds, exec_drain, exec_driver,
-    exec_fork, exec_injector, exec_lives, exec_sentinel, exec_sleep, growth, injector, loom_limits,
-    park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers,
-    slot,
+    exec_fork, exec_graph, exec_injector, exec_lives, exec_sentinel, exec_sleep, growth, injector,
+    loom_limits, park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon,
+    sleep_workers, slot,
 };
 
 /// The models in the order of the table, canaries first.
@@ -35,6 +35,7 @@ const MODELS: &[&[Model]] = &[
     exec_injector::MODELS,
     exec_lives::MODELS,
     exec_fork::MODELS,
+    exec_graph::MODELS,
 ];
 
 /// One model in one assignment of roles: what one process explores.

@@ -45,6 +45,7 @@ mod slot;
 mod exec_drain;
 mod exec_driver;
 mod exec_fork;
+mod exec_graph;
 mod exec_injector;
 mod exec_kit;
 mod exec_lives;

@@ -117,10 +117,16 @@ pub(super) fn tell(observer: Option<&Arc<dyn Observer>>, call: impl FnOnce(&dyn 
 
 /// Runs a part of a node from inside of its observer, if there is one. `part` does not
 /// panic.
+#[inline(always)]
 pub(super) fn within<T>(watch: Option<(&Arc<dyn Observer>, At)>, part: impl FnOnce() -> T) -> T {
-    let Some((observer, at)) = watch else {
-        return part();
-    };
+    match watch {
+        Some((observer, at)) => within_observer(observer, at, part),
+        None => part(),
+    }
+}
+
+#[cold]
+fn within_observer<T>(observer: &Arc<dyn Observer>, at: At, part: impl FnOnce() -> T) -> T {
     let (mut part, mut output) = (Some(part), None);
     tell(Some(observer), |observer| {
         observer.within(at, &mut || {

@@ -177,6 +177,7 @@ struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
+    #[inline]
     fn new<St, R, S, const N: usize>(ctx: &'a Ctx<St, R, S, N>, node: u32) -> Self {
         let watch = ctx.bound().observer().map(|observer| {
             let at = At::new(ctx.shared.plan.graph, node as usize);
@@ -187,10 +188,12 @@ impl<'a> Watched<'a> {
     }
 
     /// Runs a part of the node, which does not panic.
+    #[inline(always)]
     fn part<T>(&self, part: impl FnOnce() -> T) -> T {
         within(self.watch.map(|(observer, at, _)| (observer, at)), part)
     }
 
+    #[inline]
     fn ended(mut self, done: bool) {
         if let Some((observer, at, began)) = self.watch.take_if(|_| done) {
             tell(Some(observer), |observer| {
@@ -201,6 +204,7 @@ impl<'a> Watched<'a> {
 }
 
 impl Drop for Watched<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Some((observer, at, _)) = self.watch {
             tell(Some(observer), |observer| observer.cancelled(at));

@@ -27,7 +27,7 @@
 //!
 //! `cancelled` is set before the lock of `waiting` is taken to wake the branches, and
 //! looked at after a branch has left its waker there under the same lock: one of the two
-//! sees the other.
+//! sees the other. The models `exec.graph` show all of this, with mutants.
 
 mod branch;
 mod ctx;
