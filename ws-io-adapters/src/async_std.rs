@@ -6,6 +6,8 @@
 //! and need no reactor.
 //!
 //! Its `task::spawn` does not know of us: what it spawns runs on async-std's own
-//! threads. [`ws_executor::Handle::spawn`] takes its place.
+//! threads. [`ws_executor::Handle::spawn`] takes its place. Where that is not possible,
+//! `compat/async-executor` in this repository moves async-std's threads, and smol's, to
+//! this workspace's queues by two lines in the `Cargo.toml` of the program.
 
 pub use crate::smol::executor;

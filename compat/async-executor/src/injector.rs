@@ -1,0 +1,79 @@
+//! The queue that all runners share: for wakes from elsewhere, and for overflows.
+//!
+//! One locked queue. What is spawned and woken by tasks goes into rings, so there is
+//! less to share here than in an executor where every task comes by.
+//!
+//! `len` is written under the lock and read without it, as a hint. Who is about to sleep
+//! reads it after the fence of the sleep protocol, which pairs with the fence that
+//! follows every push.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_task::Runnable;
+
+#[derive(Default)]
+pub(crate) struct Injector {
+    len: AtomicUsize,
+    queue: Mutex<VecDeque<Runnable>>,
+}
+
+impl Injector {
+    pub(crate) fn push(&self, runnable: Runnable) {
+        self.change(|queue| queue.push_back(runnable));
+    }
+
+    /// Appends all under one lock; `runnables` are taken from memory, not from code of
+    /// the caller's.
+    pub(crate) fn push_batch(&self, runnables: impl ExactSizeIterator<Item = Runnable>) {
+        self.change(|queue| queue.extend(runnables));
+    }
+
+    /// Takes the oldest.
+    pub(crate) fn pull(&self) -> Option<Runnable> {
+        if self.is_empty() {
+            return None;
+        }
+        self.change(VecDeque::pop_front)
+    }
+
+    /// Takes a fair share for one of `sharers`, but at most `limit`: returns the first,
+    /// and appends the others to `rest`, which has room for them.
+    pub(crate) fn pull_batch(
+        &self,
+        sharers: usize,
+        limit: usize,
+        rest: &mut Vec<Runnable>,
+    ) -> Option<Runnable> {
+        if self.is_empty() {
+            return None;
+        }
+        self.change(|queue| {
+            let first = queue.pop_front()?;
+            let more = (queue.len() / sharers).min(limit.saturating_sub(1));
+            rest.extend(queue.drain(..more));
+            Some(first)
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut VecDeque<Runnable>) -> R) -> R {
+        let mut queue = self.lock();
+        let result = change(&mut queue);
+        self.len.store(queue.len(), Ordering::Relaxed);
+        result
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, VecDeque<Runnable>> {
+        // No user code runs under the lock, so the queue is in order whatever happened.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

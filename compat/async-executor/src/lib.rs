@@ -1,0 +1,81 @@
+//! async-executor's interface, on the queues of [`ws_core`].
+//!
+//! smol, async-std, async-global-executor and whatever else spawns through
+//! async-executor 1.14 run on this scheduler, unmodified, with two lines in the
+//! `Cargo.toml` of the program:
+//!
+//! ```toml
+//! [patch.crates-io]
+//! async-executor = { path = "../ws/compat/async-executor" }
+//! ```
+//!
+//! (the path is that of this directory; where a lock file names an older version, `cargo
+//! update -p async-executor` lets the patch take effect). The names, the signatures and what they promise
+//! are those of [async-executor](https://docs.rs/async-executor/1.14); its docs are the
+//! reference. This crate is never published.
+//!
+//! ```
+//! use async_executor::Executor;
+//! use futures_lite::future;
+//!
+//! let numbers = vec![1, 2, 3];
+//! let executor = Executor::new();
+//! // Tasks may borrow what outlives the executor.
+//! let sum = executor.spawn(async { numbers.iter().sum::<i32>() });
+//! assert_eq!(future::block_on(executor.run(sum)), 6);
+//! ```
+//!
+//! # What differs below
+//!
+//! - **Queues.** A task that is spawned or woken while a `run` is polled on the same thread
+//!   goes into the ring of that `run`, without a lock; async-executor sends every task
+//!   through one queue. An idle `run` steals half of another's ring. Wakes from other
+//!   threads, and tasks in overflowing rings, go to the injector.
+//! - **Sleeping.** Those of ws-executor's rules that work without threads of one's own: a
+//!   push notifies one sleeper, unless one is looking around already; the last one to find
+//!   something notifies the next (module `sleepers`).
+//! - **`tick` and `try_tick`** also find tasks in the rings of concurrent `run`s.
+//! - **Dropping** an executor waits until every future is dropped, also if another thread
+//!   is in the middle of waking it; and the futures in the ring of a `run` that was leaked
+//!   are dropped, too.
+//! - **No code of the caller's runs under a lock**: no iterator, waker, or destructor.
+//!
+//! # What does not
+//!
+//! - A future that panics when it is dropped during cancellation aborts the process:
+//!   [`Task`] is async-task's, as in the original.
+//! - A `run` or `tick` that was woken, and is then neither polled nor dropped, keeps the
+//!   notification, and others may sleep although there is work.
+//!
+//! # How it is made
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `executor`, `local`, `static_executors` | the types of the interface |
+//! | `state` | what they share; spawning, ticking, the end |
+//! | `runner` | one `run`: its ring, and where it looks for tasks |
+//! | `current` | the `run` that is being polled on a thread |
+//! | `sleepers` | who sleeps, and whom a push notifies |
+//! | `injector`, `rings` | the queue that all share; the queues of the others |
+//! | `registry` | the tasks that are not finished, so that the end finds them |
+//! | `task` | making a task of a future that borrows, without async-task's checks; why that is sound |
+
+mod current;
+mod executor;
+mod injector;
+mod local;
+mod registry;
+mod rings;
+mod runner;
+mod sleepers;
+mod state;
+#[cfg(feature = "static")]
+mod static_executors;
+mod task;
+
+#[doc(no_inline)]
+pub use async_task::{FallibleTask, Task};
+pub use executor::Executor;
+pub use local::LocalExecutor;
+#[cfg(feature = "static")]
+pub use static_executors::{StaticExecutor, StaticLocalExecutor};

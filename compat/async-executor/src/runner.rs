@@ -1,0 +1,198 @@
+//! One `run`: its ring, and where it looks for tasks.
+//!
+//! Cheapest first, and in this order:
+//! 1. the injector, when its turn is due, so that it cannot starve;
+//! 2. its ring, first in, first out;
+//! 3. the injector, for a share, which goes into the ring, where others can steal it;
+//! 4. the rings of others, in random order, half of one;
+//! 5. then it sleeps (`sleepers.rs`): the future returns `Pending`.
+
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use async_task::Runnable;
+use ws_core::{Backoff, FastRand, Steal, ring};
+
+use crate::current::{self, Current};
+use crate::sleepers::{Parked, Seat};
+use crate::state::State;
+
+/// How many tasks are polled before the future of the `run`, and whoever polls it, have
+/// their turn. That of async-executor, which hosts are used to.
+const TICKS: u32 = 200;
+
+/// Every so many tasks the injector comes first. That of async-executor.
+const INJECTOR_INTERVAL: u32 = 64;
+
+/// The most tasks that are taken from the injector at once. Not measured.
+const INJECTOR_BATCH: usize = 64;
+
+pub(crate) struct Runner<'s> {
+    state: &'s State,
+    /// Under which the others know its ring.
+    number: u64,
+    /// Here, unless this `run` is the thread's current one.
+    ring: Option<ring::Owner<Runnable>>,
+    seat: Seat<'s>,
+    rand: FastRand,
+    ticks: u32,
+    /// Where tasks are on their way from the injector to the ring; empty otherwise.
+    batch: Vec<Runnable>,
+}
+
+impl<'s> Runner<'s> {
+    pub(crate) fn new(state: &'s State) -> Self {
+        let (ring, stealer) = ring::new();
+        let number = state.rings.add(stealer);
+        Self {
+            state,
+            number,
+            ring: Some(ring),
+            seat: Seat::new(state),
+            rand: FastRand::new(number),
+            ticks: 0,
+            batch: Vec::new(),
+        }
+    }
+
+    /// Polls `future`, then tasks, until there are none, or the host should have its turn.
+    pub(crate) fn poll<F: Future>(
+        &mut self,
+        future: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        let entered = Entered::new(self);
+        if let Poll::Ready(output) = future.poll(cx) {
+            return Poll::Ready(output);
+        }
+        let runner = &mut *entered.runner;
+        if runner.seat.wake_up(cx.waker()) == Parked::Asleep {
+            return Poll::Pending;
+        }
+        for _ in 0..TICKS {
+            match runner.next() {
+                Some(runnable) => {
+                    runner.seat.leave();
+                    runnable.run();
+                }
+                None if runner.seat.park(cx.waker()) == Parked::Asleep => return Poll::Pending,
+                None => {}
+            }
+        }
+        // What is in the ring would otherwise wait for the host.
+        runner.announce();
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Finds the next task; see the list in the module docs.
+    fn next(&mut self) -> Option<Runnable> {
+        self.ticks = self.ticks.wrapping_add(1);
+        self.injector_if_due()
+            .or_else(|| self.ring())
+            .or_else(|| self.injector())
+            .or_else(|| self.steal())
+    }
+
+    fn injector_if_due(&self) -> Option<Runnable> {
+        if self.ticks % INJECTOR_INTERVAL != 0 {
+            return None;
+        }
+        let found = self.state.injector.pull();
+        // What is in the ring may have to wait for long.
+        found.inspect(|_| self.announce())
+    }
+
+    fn ring(&self) -> Option<Runnable> {
+        self.with_ring(ring::Owner::pop)
+    }
+
+    fn injector(&mut self) -> Option<Runnable> {
+        let limit = self.with_ring(ring::Owner::spare_capacity);
+        let limit = limit.min(INJECTOR_BATCH);
+        let sharers = self.state.rings.len();
+        let mut batch = mem::take(&mut self.batch);
+        let found = self.state.injector.pull_batch(sharers, limit, &mut batch);
+        self.with_ring(|ring| {
+            let rest = ring.push_batch(batch.drain(..)).next();
+            debug_assert!(rest.is_none(), "the ring has room for the batch");
+        });
+        self.batch = batch;
+        // For a moment it was in no queue.
+        found.inspect(|_| self.announce())
+    }
+
+    fn steal(&mut self) -> Option<Runnable> {
+        let start = self.rand.next_u32() as usize;
+        let mut backoff = Backoff::new();
+        loop {
+            let steal = self.with_ring(|thief| {
+                let steal = |stealer: &ring::Stealer<Runnable>| stealer.steal_into(thief);
+                self.state.rings.steal(start, self.number, steal)
+            });
+            match steal {
+                Steal::Success(runnable) => {
+                    // For a moment the others were in no queue.
+                    self.announce();
+                    return Some(runnable);
+                }
+                Steal::Empty => return None,
+                Steal::Retry => backoff.snooze(),
+            }
+        }
+    }
+
+    /// Tells others of what is in the ring.
+    fn announce(&self) {
+        if !self.with_ring(ring::Owner::is_empty) {
+            self.state.sleepers.notify();
+        }
+    }
+
+    fn with_ring<R>(&self, using: impl FnOnce(&ring::Owner<Runnable>) -> R) -> R {
+        match &self.ring {
+            Some(ring) => using(ring),
+            None => current::with(|ring| using(ring.expect("entered while its ring is not here"))),
+        }
+    }
+}
+
+impl Drop for Runner<'_> {
+    fn drop(&mut self) {
+        if let Some(ring) = self.ring.take() {
+            let rest: Vec<Runnable> = std::iter::from_fn(|| ring.pop()).collect();
+            let count = rest.len();
+            self.state.injector.push_batch(rest.into_iter());
+            self.state.rings.remove(self.number);
+            self.state.sleepers.notify_many(count);
+        }
+        // The seat is dropped next, and hands a notification on.
+    }
+}
+
+/// Makes a runner the current one of its thread, until it is dropped.
+struct Entered<'r, 's> {
+    runner: &'r mut Runner<'s>,
+    /// What was current before; `None` if the runner's ring stayed where it was.
+    outer: Option<Option<Current>>,
+}
+
+impl<'r, 's> Entered<'r, 's> {
+    fn new(runner: &'r mut Runner<'s>) -> Self {
+        let state = runner.state.address();
+        let mut current = runner.ring.take().map(|ring| Current { state, ring });
+        let outer = current::replace(&mut current);
+        runner.ring = current.map(|current| current.ring);
+        Self { runner, outer }
+    }
+}
+
+impl Drop for Entered<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(mut outer) = self.outer.take() {
+            let mine = current::replace(&mut outer).flatten();
+            self.runner.ring = mine.map(|current| current.ring);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The state of an executor: its queues, its sleepers and its tasks.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
+use std::thread;
+
+use async_task::{Runnable, ScheduleInfo};
+use ws_core::{Backoff, Steal, ring};
+
+use crate::current::{self, Pushed};
+use crate::injector::Injector;
+use crate::registry::Registry;
+use crate::rings::{self, Rings};
+use crate::runner::Runner;
+use crate::sleepers::{Parked, Seat, Sleepers};
+
+/// What all handles, tasks and `run`s of an executor share.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) injector: Injector,
+    pub(crate) rings: Rings,
+    pub(crate) sleepers: Sleepers,
+    pub(crate) registry: Registry,
+}
+
+impl State {
+    /// What tells one executor from another.
+    pub(crate) fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
+    /// Takes in a task that is due.
+    pub(crate) fn schedule(&self, runnable: Runnable, info: ScheduleInfo) {
+        match current::push(self, runnable) {
+            // It yielded, and is the next that this `run` polls: nothing to share.
+            Pushed::Alone if info.woken_while_running => return,
+            Pushed::Alone | Pushed::BehindOthers => {}
+            Pushed::NotHere(runnable) => self.injector.push(runnable),
+        }
+        self.sleepers.notify();
+    }
+
+    /// Takes in tasks that were spawned at once.
+    pub(crate) fn schedule_batch(&self, batch: Vec<Runnable>) {
+        let count = batch.len();
+        self.injector.push_batch(batch.into_iter());
+        self.sleepers.notify_many(count);
+    }
+
+    /// Whether there is a task in any queue, at some moment.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.injector.is_empty() || !self.rings.are_empty()
+    }
+
+    /// Takes one task out of any queue.
+    fn take_one(&self) -> Option<Runnable> {
+        self.injector.pull().or_else(|| self.steal_one())
+    }
+
+    fn steal_one(&self) -> Option<Runnable> {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.rings.steal(0, rings::NONE, ring::Stealer::steal) {
+                Steal::Success(runnable) => return Some(runnable),
+                Steal::Empty => return None,
+                Steal::Retry => backoff.snooze(),
+            }
+        }
+    }
+
+    /// Polls one task, if one is due.
+    pub(crate) fn try_tick(&self) -> bool {
+        let runnable = self.take_one();
+        let found = runnable.is_some();
+        runnable.into_iter().for_each(run_apart);
+        found
+    }
+
+    /// Polls one task, as soon as one is due.
+    pub(crate) async fn tick(&self) {
+        let mut seat = Seat::new(self);
+        let runnable = poll_fn(|cx| {
+            if seat.wake_up(cx.waker()) == Parked::Asleep {
+                return Poll::Pending;
+            }
+            loop {
+                if let Some(runnable) = self.take_one() {
+                    seat.leave();
+                    return Poll::Ready(runnable);
+                }
+                if seat.park(cx.waker()) == Parked::Asleep {
+                    return Poll::Pending;
+                }
+            }
+        });
+        run_apart(runnable.await);
+    }
+
+    /// Polls tasks until `future` is ready.
+    pub(crate) async fn run<F: Future>(&self, future: F) -> F::Output {
+        // The ring's owner is for one thread at a time, and so is the future, but it may
+        // be shared between polls. The lock is never taken.
+        let mut runner = Mutex::new(Runner::new(self));
+        let mut future = pin!(future);
+        poll_fn(move |cx| {
+            let runner = runner.get_mut().unwrap_or_else(PoisonError::into_inner);
+            runner.poll(future.as_mut(), cx)
+        })
+        .await
+    }
+
+    /// Drops the futures of all tasks, on this thread. No `run` and no `tick` is polled any
+    /// more, and nothing is spawned.
+    ///
+    /// A thread that has a waker may be about to push a task: it has marked it as due, and
+    /// it is in no queue yet. That thread is not bound by any lifetime, so its push must not
+    /// come too late: this waits for it, a moment.
+    pub(crate) fn drop_tasks(&self) {
+        while !self.registry.is_empty() {
+            self.registry.wake_all();
+            let mut dropped = false;
+            while let Some(runnable) = self.take_one() {
+                drop(runnable);
+                dropped = true;
+            }
+            if !dropped {
+                thread::yield_now();
+            }
+        }
+    }
+
+    pub(crate) fn debug(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("tasks", &self.registry.len())
+            .field("injector", &self.injector.len())
+            .field("rings", &self.rings.lengths())
+            .field("sleeping", &self.sleepers.len())
+            .finish()
+    }
+}
+
+/// Polls a task that is not polled by the `run` around it, if there is one: what it wakes
+/// would wait in that one's ring until the caller is done.
+fn run_apart(runnable: Runnable) {
+    let _aside = current::aside();
+    runnable.run();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use crate::Executor;
+
+    struct SetOnDrop<'a>(&'a AtomicBool);
+
+    impl Drop for SetOnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// A thread that wakes a task is held between marking it as due and pushing it.
+    #[test]
+    fn the_end_waits_for_a_push_that_is_under_way() {
+        let dropped = AtomicBool::new(false);
+        let guard = SetOnDrop(&dropped);
+        let executor = Executor::new();
+        let task = executor.spawn(async {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        });
+        assert!(executor.try_tick());
+        let state = Arc::clone(executor.state());
+        let held = state.injector.lock();
+        thread::scope(|scope| {
+            // Dropping the handle cancels: the task is marked, and pushed to be dropped.
+            let (started, starting) = std::sync::mpsc::channel();
+            scope.spawn(move || {
+                started.send(()).expect("the test waits for it");
+                drop(task);
+            });
+            starting.recv().expect("it starts");
+            // Long enough to come to the lock; if it does not, the test shows less.
+            thread::sleep(Duration::from_millis(50));
+            let ending = scope.spawn(|| {
+                drop(executor);
+                assert!(dropped.load(Ordering::SeqCst));
+            });
+            thread::sleep(Duration::from_millis(50));
+            drop(held);
+            ending
+                .join()
+                .expect("the future was dropped before the end");
+        });
+    }
+}
