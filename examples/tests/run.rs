@@ -1,5 +1,7 @@
 //! Every example runs to its end and says what it promised.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 #[test]
@@ -91,6 +93,33 @@ fn mixed_answers_every_request() {
     assert_eq!(count("Answered "), count(" of "), "{text}");
     assert!(text.contains("the median of 1000000 numbers is"), "{text}");
     assert!(text.contains("Worker 0: "), "{text}");
+}
+
+#[test]
+fn files_are_counted_in_both_ways_and_removed() {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("files");
+    fs::create_dir_all(&place).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_files"))
+        .env("TMPDIR", &place)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    for part in [
+        "async-fs: 100 files",
+        "spawn_blocking: 100 files",
+        "     400 × for\n",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+
+    let missing = Command::new(env!("CARGO_BIN_EXE_files"))
+        .arg(place.join("missing"))
+        .output()
+        .unwrap();
+    assert!(!missing.status.success());
+    assert!(String::from_utf8_lossy(&missing.stderr).starts_with("error: "));
 }
 
 /// Runs a program that must succeed; returns what it prints.
