@@ -36,7 +36,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(after, 1_200),
+        body: Body::Once(after, 800),
     },
     Model {
         name: "exec.graph.join",
@@ -44,7 +44,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(join, 1_200),
+        body: Body::Once(join, 800),
     },
     Model {
         name: "exec.graph.lend",
@@ -52,7 +52,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(lend, 35_000),
+        body: Body::Once(lend, 23_000),
     },
     Model {
         name: "exec.graph.error_cancels",
@@ -60,7 +60,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(error_cancels, 13_000),
+        body: Body::Once(error_cancels, 6_200),
     },
     Model {
         name: "exec.graph.dropped",
@@ -68,7 +68,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(dropped, 8_800),
+        body: Body::Once(dropped, 6_300),
     },
 ];
 

@@ -33,6 +33,7 @@ const TABLE: &str = "ws-executor/src/sleep/table.rs";
 const RACE: &str = "ws-core/src/chase_lev/race.rs";
 const RUN: &str = "ws-executor/src/graph/run/mod.rs";
 const CTX: &str = "ws-executor/src/graph/run/ctx.rs";
+const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
 const GRAPH_SLOT: &str = "ws-executor/src/graph/slot.rs";
 const LATCH: &str = "ws-executor/src/fork/latch.rs";
@@ -1044,7 +1045,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "exec.graph.cancel.wakes_nobody",
         errata: &[],
-        file: CTX,
+        file: CANCEL,
         find: "            ignore_panic(|| waker.wake());\n",
         replace: "            ignore_panic(|| drop(waker));\n",
         models: &["exec.graph.error_cancels", "exec.graph.dropped"],
@@ -1052,9 +1053,9 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "exec.graph.branch.does_not_look_again",
         errata: &[],
-        file: BRANCH,
-        find: "                // After leaving the waker: see `waiting` in the module docs.\n                if ctx.is_cancelled() {",
-        replace: "                if false {",
+        file: CANCEL,
+        find: "                    // After leaving the waker: see the module docs.\n                    if self.is_cancelled() {",
+        replace: "                    if false {",
         models: &["exec.graph.error_cancels", "exec.graph.dropped"],
     },
     Mutant {

@@ -17,8 +17,8 @@ pub(crate) struct Mutant {
 const BLOCK_ON: &str = "ws-executor/src/block_on.rs";
 const PINNED: &str = "ws-executor/src/pinned.rs";
 const SCOPE: &str = "ws-executor/src/scope.rs";
+const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
-const CTX: &str = "ws-executor/src/graph/run/ctx.rs";
 const LANE: &str = "ws-executor/src/worker/lane.rs";
 const HELP: &str = "ws-executor/src/worker/help.rs";
 const SHARED: &str = "ws-executor/src/shared.rs";
@@ -213,7 +213,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "graph.cancel_wakes_nobody",
-        file: CTX,
+        file: CANCEL,
         find: "            ignore_panic(|| waker.wake());\n",
         replace: "            ignore_panic(|| drop(waker));\n",
         program: "graphs.error_cancels",
@@ -227,9 +227,9 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "graph.branch_does_not_look_again",
-        file: BRANCH,
-        find: "                ctx.wait(seat, cx.waker());\n                // After leaving the waker: see `waiting` in the module docs.\n                if ctx.is_cancelled() {",
-        replace: "                ctx.wait(seat, cx.waker());\n                if false {",
+        file: CANCEL,
+        find: "                    // After leaving the waker: see the module docs.\n                    if self.is_cancelled() {",
+        replace: "                    if false {",
         program: "graphs.error_cancels",
     },
 ];

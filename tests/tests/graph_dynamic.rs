@@ -13,6 +13,7 @@ use tests::exec::{assert_alive, executor, until};
 use tests::watchdog;
 use ws_core::{FastRand, Spawn};
 use ws_executor::graph::{DynGraph, Output};
+use ws_executor::yield_now;
 
 /// A random graph, computed by the graph and one after the other.
 fn random_graph(seed: u64, nodes: u32) -> (DynGraph, Vec<Output<u64>>, Vec<u64>) {
@@ -22,7 +23,7 @@ fn random_graph(seed: u64, nodes: u32) -> (DynGraph, Vec<Output<u64>>, Vec<u64>)
     let mut expected: Vec<u64> = Vec::new();
     for n in 0..nodes {
         let mut pick = || random.below(n.max(1)) as usize;
-        let (kind, a, b, c) = (pick() % 4, pick(), pick(), pick());
+        let (kind, a, b, c) = (pick() % 8, pick(), pick(), pick());
         let n = u64::from(n);
         let (output, value) = match kind {
             _ if outputs.is_empty() => (graph.source(move || n), n),
@@ -34,6 +35,26 @@ fn random_graph(seed: u64, nodes: u32) -> (DynGraph, Vec<Output<u64>>, Vec<u64>)
                 }),
                 expected[a].wrapping_mul(3) ^ expected[b] ^ n,
             ),
+            3 => (graph.source_async(move || yielding(n)), n),
+            4 => {
+                let code = async move |a: Output<u64>| yielding(*a.get()).await ^ n;
+                (graph.then_async(&outputs[a], code), expected[a] ^ n)
+            }
+            5 => {
+                let code =
+                    async move |a: Output<u64>, b: Output<u64>| yielding(*a.get()).await ^ *b.get();
+                let node = graph.join_async(&outputs[a], &outputs[b], code);
+                (node, expected[a] ^ expected[b])
+            }
+            6 => {
+                let all = [a, b, c].map(|index| outputs[index].clone());
+                let code = async |all: Vec<Output<u64>>| {
+                    yielding(0).await;
+                    all.iter().fold(0, |all, x| all ^ *x.get())
+                };
+                let value = expected[a] ^ expected[b] ^ expected[c];
+                (graph.gather_async(&all, code), value)
+            }
             _ => {
                 let all = [a, b, c].map(|index| outputs[index].clone());
                 let sum = move |all: &[&u64]| all.iter().fold(n, |sum, x| sum.wrapping_add(**x));
@@ -47,6 +68,14 @@ fn random_graph(seed: u64, nodes: u32) -> (DynGraph, Vec<Output<u64>>, Vec<u64>)
         expected.push(value);
     }
     (graph, outputs, expected)
+}
+
+/// Waits a little, as those do that wait for something.
+async fn yielding(n: u64) -> u64 {
+    for _ in 0..n % 4 {
+        yield_now().await;
+    }
+    n
 }
 
 #[test]
@@ -188,4 +217,40 @@ fn misuse_is_refused() {
     }
     // The second branch is refused, and so the run is lost.
     assert!(catch_unwind(AssertUnwindSafe(|| block_on(graph.run(&handle)))).is_err());
+}
+
+/// A node that waits for ever is dropped with its run, and by the panic of another one.
+#[test]
+fn awaiting_nodes_are_dropped_with_their_run() {
+    watchdog::guard("awaiting nodes, dropped", || {
+        let executor = executor(2);
+        let drops = Drops::of(2);
+        for panics in [false, true] {
+            let (began, begins) = async_channel::bounded::<()>(1);
+            let mut graph = DynGraph::new();
+            let item = drops.item(usize::from(panics));
+            graph.source_async(async move || {
+                let _item = item;
+                began.send(()).await.unwrap();
+                std::future::pending::<()>().await;
+            });
+            let handle = executor.handle();
+            if panics {
+                graph.source_async(async move || {
+                    begins.recv().await.unwrap();
+                    std::panic::panic_any(7_u8);
+                });
+                let run = AssertUnwindSafe(|| executor.block_on(graph.run(&handle)));
+                assert_eq!(catch_unwind(run).unwrap_err().downcast_ref(), Some(&7_u8));
+                assert_eq!(drops.count(1), 1, "gone when the run returns");
+            } else {
+                let run = executor.spawn(async move { graph.run(&handle).await });
+                executor.block_on(begins.recv()).unwrap();
+                drop(run);
+                until(|| drops.count(0) == 1);
+            }
+        }
+        drops.assert_each_once();
+        assert_alive(&executor);
+    });
 }

@@ -116,6 +116,7 @@
 
 mod attempt;
 mod bound;
+mod cancel;
 mod describe;
 mod dynamic;
 mod each;

@@ -115,10 +115,13 @@ pub(super) fn tell(observer: Option<&Arc<dyn Observer>>, call: impl FnOnce(&dyn 
     }
 }
 
+/// Who observes which node, if anybody does.
+pub(super) type Watch<'a> = Option<(&'a Arc<dyn Observer>, At)>;
+
 /// Runs a part of a node from inside of its observer, if there is one. `part` does not
 /// panic.
 #[inline(always)]
-pub(super) fn within<T>(watch: Option<(&Arc<dyn Observer>, At)>, part: impl FnOnce() -> T) -> T {
+pub(super) fn within<T>(watch: Watch<'_>, part: impl FnOnce() -> T) -> T {
     match watch {
         Some((observer, at)) => within_observer(observer, at, part),
         None => part(),

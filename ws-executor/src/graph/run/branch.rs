@@ -1,11 +1,7 @@
 //! A branch: one task that runs one node after the other.
 
-use std::future::poll_fn;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use ws_core::Spawn;
@@ -13,8 +9,9 @@ use ws_core::sync::atomic::Ordering;
 
 use super::Place;
 use super::ctx::{Ctx, End};
+use crate::graph::cancel::Seat;
 use crate::graph::lock;
-use crate::graph::observe::{At, Observer, tell, within};
+use crate::graph::observe::{At, Observer, Watch, tell};
 use crate::graph::outcome::Flow;
 use crate::task::contain::ignore_panic;
 
@@ -71,52 +68,24 @@ where
     }
 }
 
-/// Polls a node with its panics caught, and looks whether the run was cancelled.
+/// Polls a node with its panics caught, until the run is cancelled.
 ///
 /// `None`: cancelled. The future of the node is gone when this is ready.
 async fn run_node<St, R, S, const N: usize, Fut>(
     ctx: &Ctx<St, R, S, N>,
     watched: &Watched<'_>,
-    seat: &mut Option<usize>,
+    seat: &mut Seat,
     node: Fut,
 ) -> Option<Fut::Output>
 where
     Fut: Future,
 {
-    let mut node = pin!(Some(node));
-    let polled = poll_fn(|cx: &mut Context<'_>| {
-        if ctx.is_cancelled() {
-            return Poll::Ready(Ok(None));
-        }
-        let future = node.as_mut().as_pin_mut().expect("dropped only when ready");
-        match watched.part(|| catch_unwind(AssertUnwindSafe(|| future.poll(cx)))) {
-            Ok(Poll::Ready(output)) => Poll::Ready(Ok(Some(output))),
-            Err(payload) => Poll::Ready(Err(payload)),
-            Ok(Poll::Pending) => {
-                ctx.wait(seat, cx.waker());
-                // After leaving the waker: see `waiting` in the module docs.
-                if ctx.is_cancelled() {
-                    Poll::Ready(Ok(None))
-                } else {
-                    Poll::Pending
-                }
-            }
-        }
+    let cancel = &ctx.shared.cancel;
+    let end = cancel.unless(seat, watched.watch(), node).await;
+    end.unwrap_or_else(|payload| {
+        ctx.finish(End::Panicked(payload));
+        None
     })
-    .await;
-    let dropped = watched.part(|| catch_unwind(AssertUnwindSafe(|| node.set(None))));
-    match (polled, dropped) {
-        (Ok(output), Ok(())) => output,
-        (Err(payload), Ok(())) | (Ok(_), Err(payload)) => {
-            ctx.finish(End::Panicked(payload));
-            None
-        }
-        (Err(payload), Err(second)) => {
-            ctx.finish(End::Panicked(payload));
-            ignore_panic(|| drop(second));
-            None
-        }
-    }
 }
 
 /// Being a branch: counted while it lives, wherever it is dropped.
@@ -124,7 +93,7 @@ pub(super) struct Membership<St, R, S, const N: usize> {
     /// There until it is dropped.
     ctx: Option<Ctx<St, R, S, N>>,
     /// Where its waker is, once it was pending.
-    seat: Option<usize>,
+    seat: Seat,
     /// The branch ran to its end.
     complete: bool,
 }
@@ -149,16 +118,14 @@ impl<St, R, S, const N: usize> Membership<St, R, S, N> {
 impl<St, R, S, const N: usize> Drop for Membership<St, R, S, N> {
     fn drop(&mut self) {
         let Some(ctx) = self.ctx.take() else { return };
-        if !self.complete && !ctx.is_cancelled() {
+        if !self.complete && !ctx.shared.cancel.is_cancelled() {
             ctx.finish(End::Lost);
         }
-        if let Some(seat) = self.seat {
-            ctx.stand_up(seat);
-        }
+        ctx.shared.cancel.stand_up(self.seat);
         // ORDERING(run.left): release side, and acquire for the last one to wake the run.
         let last = ctx.shared.live.fetch_sub(1, Ordering::AcqRel) == 1;
         let run = if last {
-            lock(&ctx.shared.waiting).run.take()
+            lock(&ctx.shared.waker).take()
         } else {
             None
         };
@@ -187,10 +154,8 @@ impl<'a> Watched<'a> {
         Self { watch }
     }
 
-    /// Runs a part of the node, which does not panic.
-    #[inline(always)]
-    fn part<T>(&self, part: impl FnOnce() -> T) -> T {
-        within(self.watch.map(|(observer, at, _)| (observer, at)), part)
+    fn watch(&self) -> Watch<'a> {
+        self.watch.map(|(observer, at, _)| (observer, at))
     }
 
     #[inline]

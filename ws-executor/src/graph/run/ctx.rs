@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use ws_core::sync::Mutex;
-use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use ws_core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::Plan;
 use super::branch::Membership;
 use crate::graph::attempt::Site;
 use crate::graph::bound::Bound;
+use crate::graph::cancel::Cancel;
 use crate::graph::limit::Limit;
 use crate::graph::lock;
 use crate::graph::observe::{At, within};
@@ -39,9 +40,10 @@ pub(super) struct Shared<St, R, S, const N: usize> {
     missing: [AtomicU32; N],
     /// Branches that have not left.
     pub(super) live: AtomicUsize,
-    cancelled: AtomicBool,
+    pub(super) cancel: Cancel,
     pub(super) end: Mutex<Option<End<R>>>,
-    pub(super) waiting: Mutex<Waiting>,
+    /// The run's, which is woken when its last branch leaves.
+    pub(super) waker: Mutex<Option<Waker>>,
 }
 
 /// Why a run is over, if not because all of its nodes are done.
@@ -53,14 +55,6 @@ pub(super) enum End<R> {
     Lost,
 }
 
-/// Who is to be woken: every branch that is pending when the run is cancelled, and the
-/// run when its last branch leaves.
-#[derive(Default)]
-pub(super) struct Waiting {
-    branches: Vec<Option<Waker>>,
-    pub(super) run: Option<Waker>,
-}
-
 impl<St, R, S, const N: usize> Shared<St, R, S, N> {
     pub(super) fn new(bound: Bound<S>, plan: &'static Plan<N>, state: St) -> Self {
         Self {
@@ -69,9 +63,9 @@ impl<St, R, S, const N: usize> Shared<St, R, S, N> {
             bound,
             missing: plan.needs.map(AtomicU32::new),
             live: AtomicUsize::new(0),
-            cancelled: AtomicBool::new(false),
+            cancel: Cancel::new(),
             end: Mutex::new(None),
-            waiting: Mutex::new(Waiting::default()),
+            waker: Mutex::new(None),
         }
     }
 }
@@ -163,58 +157,13 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         drop(slot);
         // Relaxed: whoever sees 1 is the only branch, and only a branch makes others.
         if shared.live.load(Ordering::Relaxed) == 1 {
-            shared.cancelled.store(true, Ordering::Relaxed);
+            shared.cancel.cancel_unheard();
         } else {
-            self.cancel();
+            shared.cancel.cancel();
         }
         // The result of a node that lost the race is dropped like any other value of a
         // run that is cancelled: a panic goes to the hook.
         ignore_panic(|| drop(late));
-    }
-
-    pub(super) fn cancel(&self) {
-        // Relaxed is enough: see `waiting` in the module docs.
-        self.shared.cancelled.store(true, Ordering::Relaxed);
-        let branches = std::mem::take(&mut lock(&self.shared.waiting).branches);
-        for waker in branches.into_iter().flatten() {
-            ignore_panic(|| waker.wake());
-        }
-    }
-
-    pub(super) fn is_cancelled(&self) -> bool {
-        self.shared.cancelled.load(Ordering::Relaxed)
-    }
-
-    /// Leaves the waker of a pending branch, so that a cancellation finds it.
-    pub(super) fn wait(&self, seat: &mut Option<usize>, waker: &Waker) {
-        let known = |waiting: &Waiting| {
-            let old = waiting.branches.get((*seat)?)?.as_ref()?;
-            Some(old.will_wake(waker))
-        };
-        if known(&lock(&self.shared.waiting)) == Some(true) {
-            return;
-        }
-        let waker = waker.clone(); // foreign code: not under the lock
-        let mut waiting = lock(&self.shared.waiting);
-        // A cancellation takes the whole list, and the seats with it.
-        let seat = match *seat {
-            Some(seat) if seat < waiting.branches.len() => seat,
-            _ => {
-                waiting.branches.push(None);
-                *seat.insert(waiting.branches.len() - 1)
-            }
-        };
-        let old = waiting.branches[seat].replace(waker);
-        drop(waiting);
-        ignore_panic(|| drop(old));
-    }
-
-    /// Takes back the waker of a branch.
-    pub(super) fn stand_up(&self, seat: usize) {
-        let mut waiting = lock(&self.shared.waiting);
-        let waker = waiting.branches.get_mut(seat).and_then(Option::take);
-        drop(waiting);
-        ignore_panic(|| drop(waker));
     }
 
     /// Counts down the successors of `node`; what is ready goes to `ready`.

@@ -25,9 +25,8 @@
 //! | `run.ready` | counting down `missing` | the count that reaches 0 | the values that the node misses, from all who made them |
 //! | `run.left` | counting down `live` | the run's look at `live` | all that branches did, and that their futures are gone |
 //!
-//! `cancelled` is set before the lock of `waiting` is taken to wake the branches, and
-//! looked at after a branch has left its waker there under the same lock: one of the two
-//! sees the other. The models `exec.graph` show all of this, with mutants.
+//! That a branch which falls asleep hears of the cancellation is the business of
+//! `cancel.rs`. The models `exec.graph` show all of this, with mutants.
 
 mod branch;
 mod ctx;
@@ -171,10 +170,10 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
     let mut own_done = false;
     poll_fn(|cx| {
         if let Some(sleep) = &mut sleep {
-            if !ctx.is_cancelled() && sleep.as_mut().poll(cx).is_ready() {
+            if !ctx.shared.cancel.is_cancelled() && sleep.as_mut().poll(cx).is_ready() {
                 ctx.finish(End::Late);
                 // Not a branch itself, so one that is alone must hear of it as well.
-                ctx.cancel();
+                ctx.shared.cancel.cancel();
             }
         }
         own_done = own_done || own.as_mut().poll(cx).is_ready();
@@ -195,7 +194,7 @@ fn poll_left<St, R, S, const N: usize>(ctx: &Ctx<St, R, S, N>, cx: &mut Context<
         return Poll::Ready(());
     }
     let waker = cx.waker().clone();
-    let old = lock(&ctx.shared.waiting).run.replace(waker);
+    let old = lock(&ctx.shared.waker).replace(waker);
     drop(old);
     // The last branch counts down before it takes this lock: it finds the waker, or this
     // finds 0.
@@ -233,7 +232,7 @@ impl<St, R, S, const N: usize> Owner<St, R, S, N> {
 impl<St, R, S, const N: usize> Drop for Owner<St, R, S, N> {
     fn drop(&mut self) {
         if let Some(ctx) = &self.0 {
-            ctx.cancel();
+            ctx.shared.cancel.cancel();
         }
     }
 }

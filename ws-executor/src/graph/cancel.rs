@@ -1,0 +1,132 @@
+//! Cancelling the branches of a run, wherever they wait.
+//!
+//! A branch that is pending has left its waker here. `cancelled` is set before the lock is
+//! taken to wake them, and looked at after a branch has left its waker under the same
+//! lock: one of the two sees the other.
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use ws_core::sync::Mutex;
+use ws_core::sync::atomic::{AtomicBool, Ordering};
+
+use super::lock;
+use super::observe::{Watch, within};
+use crate::task::contain::{Payload, ignore_panic};
+
+/// Whether a run is cancelled, and who is to hear of it.
+pub(super) struct Cancel {
+    cancelled: AtomicBool,
+    waiting: Mutex<Vec<Option<Waker>>>,
+}
+
+/// Where the waker of a branch is, once it was pending.
+pub(super) type Seat = Option<usize>;
+
+impl Cancel {
+    pub(super) fn new() -> Self {
+        Self {
+            cancelled: AtomicBool::new(false),
+            waiting: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Cancels, and wakes all that wait.
+    pub(super) fn cancel(&self) {
+        self.cancel_unheard();
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
+        for waker in waiting.into_iter().flatten() {
+            ignore_panic(|| waker.wake());
+        }
+    }
+
+    /// Cancels where nobody can be waiting.
+    pub(super) fn cancel_unheard(&self) {
+        // Relaxed is enough: see the module docs.
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Polls `future` to its end, or until this is cancelled: `Ok(None)`. It is gone when
+    /// this is ready.
+    ///
+    /// # Errors
+    /// With the panic of the future.
+    pub(super) async fn unless<F: Future>(
+        &self,
+        seat: &mut Seat,
+        watch: Watch<'_>,
+        future: F,
+    ) -> Result<Option<F::Output>, Payload> {
+        let mut future = pin!(Some(future));
+        let polled = poll_fn(|cx: &mut Context<'_>| {
+            if self.is_cancelled() {
+                return Poll::Ready(Ok(None));
+            }
+            let future = future.as_mut().as_pin_mut();
+            let future = future.expect("dropped only when ready");
+            match within(watch, || catch_unwind(AssertUnwindSafe(|| future.poll(cx)))) {
+                Ok(Poll::Ready(output)) => Poll::Ready(Ok(Some(output))),
+                Err(payload) => Poll::Ready(Err(payload)),
+                Ok(Poll::Pending) => {
+                    self.wait(seat, cx.waker());
+                    // After leaving the waker: see the module docs.
+                    if self.is_cancelled() {
+                        Poll::Ready(Ok(None))
+                    } else {
+                        Poll::Pending
+                    }
+                }
+            }
+        })
+        .await;
+        let dropped = within(watch, || {
+            catch_unwind(AssertUnwindSafe(|| future.set(None)))
+        });
+        match (polled, dropped) {
+            (Ok(output), Ok(())) => Ok(output),
+            (Err(payload), Ok(())) | (Ok(_), Err(payload)) => Err(payload),
+            (Err(payload), Err(second)) => {
+                ignore_panic(|| drop(second));
+                Err(payload)
+            }
+        }
+    }
+
+    /// Leaves the waker of a pending branch.
+    fn wait(&self, seat: &mut Seat, waker: &Waker) {
+        let known = |waiting: &[Option<Waker>]| {
+            let old = waiting.get((*seat)?)?.as_ref()?;
+            Some(old.will_wake(waker))
+        };
+        if known(&lock(&self.waiting)) == Some(true) {
+            return;
+        }
+        let waker = waker.clone(); // foreign code: not under the lock
+        let mut waiting = lock(&self.waiting);
+        // A cancellation takes the whole list, and the seats with it.
+        let seat = match *seat {
+            Some(seat) if seat < waiting.len() => seat,
+            _ => {
+                waiting.push(None);
+                *seat.insert(waiting.len() - 1)
+            }
+        };
+        let old = waiting[seat].replace(waker);
+        drop(waiting);
+        ignore_panic(|| drop(old));
+    }
+
+    /// Takes back the waker of a branch that waits no more.
+    pub(super) fn stand_up(&self, seat: Seat) {
+        if let Some(seat) = seat {
+            let waker = lock(&self.waiting).get_mut(seat).and_then(Option::take);
+            ignore_panic(|| drop(waker));
+        }
+    }
+}

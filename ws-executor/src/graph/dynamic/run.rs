@@ -1,0 +1,288 @@
+//! A run of a `DynGraph`.
+//!
+//! Most nodes are short, so spawning a task for each would cost more than many of them. A
+//! branch keeps what it makes ready in a list of its own, and gives half of it to a new
+//! branch only while there are fewer branches than the executor has workers. What is ready
+//! from the start is taken in chunks from one shared counter. A node that awaits becomes a
+//! branch of its own, which goes on with what the node makes ready.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | what it makes visible |
+//! |---|---|---|---|
+//! | `dynamic.ready` | counting down `missing` | the count that reaches 0 | the values that the node uses, which their slots publish as well |
+//! | `dynamic.left` | counting down `live` | the run's look at `live` | all that branches did |
+
+use std::future::poll_fn;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use ws_core::Spawn;
+use ws_core::sync::Mutex;
+use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+use super::{Awaits, DynGraph, Nodes};
+use crate::graph::cancel::{Cancel, Seat};
+use crate::graph::lock;
+use crate::task::contain::{Payload, contain, ignore_panic};
+
+/// How many nodes a branch runs before it lets other tasks run; not measured.
+const TURN: usize = 64;
+/// How many of the nodes that are ready from the start a branch takes at once; not
+/// measured.
+const CHUNK: usize = 32;
+
+/// Runs all nodes; see [`DynGraph::run`].
+pub(super) async fn run<S>(graph: DynGraph, spawner: S)
+where
+    S: Spawn + Send + Sync + 'static,
+{
+    let run = Owner(Arc::new(Run::new(graph, spawner)));
+    let shared = &run.0;
+    let own = Member::new(shared);
+    let more = (shared.first.len() / CHUNK).min(shared.parallelism.saturating_sub(1));
+    for _ in 0..more {
+        shared
+            .spawner
+            .spawn(branch(Member::new(shared), Vec::new()));
+    }
+    branch(own, Vec::new()).await;
+    poll_fn(|cx| {
+        let waker = cx.waker().clone();
+        let old = lock(&shared.waker).replace(waker);
+        drop(old);
+        // ORDERING(dynamic.left): acquire side; after the waker was left, so that the
+        // last branch finds it or this finds 0.
+        if shared.live.load(Ordering::Acquire) == 0 {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    let panic = lock(&shared.panic).take();
+    if let Some(payload) = panic {
+        resume_unwind(payload);
+    }
+    assert!(
+        !shared.lost.load(Ordering::Relaxed),
+        "the executor dropped a branch of the graph: it was shut down"
+    );
+}
+
+/// Cancels what is left of a run when its future is dropped.
+struct Owner<S>(Arc<Run<S>>);
+
+impl<S> Drop for Owner<S> {
+    fn drop(&mut self) {
+        self.0.cancel.cancel();
+    }
+}
+
+struct Run<S> {
+    spawner: S,
+    parallelism: usize,
+    nodes: Nodes,
+    /// What each node still waits for.
+    missing: Vec<AtomicU32>,
+    /// The successors of node `n` are `next[starts[n]..starts[n + 1]]`.
+    next: Vec<u32>,
+    starts: Vec<u32>,
+    /// What waits for nobody, and how much of it was taken.
+    first: Vec<u32>,
+    taken: AtomicUsize,
+    live: AtomicUsize,
+    cancel: Cancel,
+    lost: AtomicBool,
+    panic: Mutex<Option<Payload>>,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl<S: Spawn> Run<S> {
+    fn new(graph: DynGraph, spawner: S) -> Self {
+        let DynGraph { nodes, edges, .. } = graph;
+        let count = nodes.0.len();
+        let mut needs = vec![0; count];
+        let mut starts = vec![0; count + 1];
+        for &(from, to) in &edges {
+            needs[to as usize] += 1;
+            starts[from as usize + 1] += 1;
+        }
+        for node in 0..count {
+            starts[node + 1] += starts[node];
+        }
+        let mut next = vec![0; edges.len()];
+        let mut filled = starts.clone();
+        for (from, to) in edges {
+            next[filled[from as usize] as usize] = to;
+            filled[from as usize] += 1;
+        }
+        let first = (0_u32..).zip(&needs).filter(|(_, needs)| **needs == 0);
+        Self {
+            parallelism: spawner.parallelism(),
+            spawner,
+            first: first.map(|(node, _)| node).collect(),
+            missing: needs.into_iter().map(AtomicU32::new).collect(),
+            nodes,
+            next,
+            starts,
+            taken: AtomicUsize::new(0),
+            live: AtomicUsize::new(0),
+            cancel: Cancel::new(),
+            lost: AtomicBool::new(false),
+            panic: Mutex::new(None),
+            waker: Mutex::new(None),
+        }
+    }
+
+    /// Runs a node; what that makes ready goes to `ready`. One that awaits is returned.
+    fn run_node(&self, node: u32, ready: &mut Vec<u32>) -> Option<Awaits> {
+        match contain(|| self.nodes.0[node as usize].run()) {
+            Ok(None) => self.done(node, ready),
+            Ok(Some(awaits)) => return Some(awaits),
+            Err(payload) => self.panicked(payload),
+        }
+        None
+    }
+
+    /// Counts down the successors of `node`.
+    fn done(&self, node: u32, ready: &mut Vec<u32>) {
+        let index = node as usize;
+        let (from, to) = (self.starts[index] as usize, self.starts[index + 1] as usize);
+        for &next in &self.next[from..to] {
+            // ORDERING(dynamic.ready): both sides; who counts to 0 sees the values of all
+            // who counted before.
+            if self.missing[next as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
+                ready.push(next);
+            }
+        }
+    }
+
+    /// Ends the run with the first panic of a node.
+    #[cold]
+    fn panicked(&self, payload: Payload) {
+        self.cancel.cancel();
+        let mut first = lock(&self.panic);
+        let second = if first.is_none() {
+            first.replace(payload)
+        } else {
+            Some(payload)
+        };
+        drop(first);
+        ignore_panic(|| drop(second));
+    }
+
+    /// Takes some of what was ready from the start.
+    fn take_first(&self, ready: &mut Vec<u32>) {
+        if self.taken.load(Ordering::Relaxed) < self.first.len() {
+            let from = self
+                .taken
+                .fetch_add(CHUNK, Ordering::Relaxed)
+                .min(self.first.len());
+            let to = (from + CHUNK).min(self.first.len());
+            ready.extend(&self.first[from..to]);
+        }
+    }
+}
+
+/// Being a branch: counted while it lives, wherever it is dropped.
+struct Member<S> {
+    run: Arc<Run<S>>,
+    /// Where its waker is, if it awaits.
+    seat: Seat,
+    complete: bool,
+}
+
+impl<S> Member<S> {
+    fn new(run: &Arc<Run<S>>) -> Self {
+        // Relaxed: whoever makes a branch is counted, or is the run itself.
+        run.live.fetch_add(1, Ordering::Relaxed);
+        Self {
+            run: run.clone(),
+            seat: None,
+            complete: false,
+        }
+    }
+
+    fn leave(mut self) {
+        self.complete = true;
+    }
+}
+
+impl<S> Drop for Member<S> {
+    fn drop(&mut self) {
+        if !self.complete && !self.run.cancel.is_cancelled() {
+            self.run.lost.store(true, Ordering::Relaxed);
+            self.run.cancel.cancel();
+        }
+        self.run.cancel.stand_up(self.seat);
+        // ORDERING(dynamic.left): release side.
+        if self.run.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let waker = lock(&self.run.waker).take();
+            if let Some(waker) = waker {
+                ignore_panic(|| waker.wake());
+            }
+        }
+    }
+}
+
+/// Runs `ready` and what that makes ready, until there is nothing more.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "a branch spawns branches; their type says that they are `Send`"
+)]
+fn branch<S>(member: Member<S>, mut ready: Vec<u32>) -> impl Future<Output = ()> + Send + 'static
+where
+    S: Spawn + Send + Sync + 'static,
+{
+    async move {
+        let run = &member.run;
+        let mut turn = 0;
+        loop {
+            if ready.is_empty() {
+                run.take_first(&mut ready);
+            }
+            let Some(node) = ready.pop() else { break };
+            if run.cancel.is_cancelled() {
+                break;
+            }
+            // Relaxed: a hint. Too many branches or too few are slower and not wrong.
+            if !ready.is_empty() && run.live.load(Ordering::Relaxed) < run.parallelism {
+                let half = ready.drain(..ready.len().div_ceil(2)).collect();
+                run.spawner.spawn(branch(Member::new(run), half));
+            }
+            if let Some(awaits) = run.run_node(node, &mut ready) {
+                run.spawner
+                    .spawn(awaiting_branch(Member::new(run), node, awaits));
+            }
+            turn += 1;
+            if turn % TURN == 0 {
+                crate::yield_now().await;
+            }
+        }
+        member.leave();
+    }
+}
+
+/// Runs a node that awaits, and what that makes ready.
+#[expect(clippy::manual_async_fn, reason = "as above")]
+fn awaiting_branch<S>(
+    mut member: Member<S>,
+    node: u32,
+    awaits: Awaits,
+) -> impl Future<Output = ()> + Send + 'static
+where
+    S: Spawn + Send + Sync + 'static,
+{
+    async move {
+        let run = &*member.run;
+        let mut ready = Vec::new();
+        match run.cancel.unless(&mut member.seat, None, awaits).await {
+            Ok(Some(())) => run.done(node, &mut ready),
+            Ok(None) => {}
+            Err(payload) => run.panicked(payload),
+        }
+        branch(member, ready).await;
+    }
+}
