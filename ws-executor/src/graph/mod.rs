@@ -165,7 +165,7 @@ pub mod rt {
 }
 
 /// Locks; no user code runs under a lock here, so none is ever poisoned by it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())

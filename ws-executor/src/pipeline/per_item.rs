@@ -35,8 +35,10 @@ pub trait PerItem: Send + Sync + 'static {
         let _ = timer;
     }
 
-    /// Says that the source has nothing more for now: what waits for company, as in a
-    /// batch, goes on without.
+    /// Says that no more items come for now, because the source has ended, or the pipeline
+    /// is drained or paused: what waits for company, as in a batch, goes on without.
+    ///
+    /// It is called again each time all lanes wait after that.
     fn flush(&self) {}
 
     /// The fewest items in flight with which every node can make progress.

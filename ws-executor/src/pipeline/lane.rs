@@ -1,0 +1,392 @@
+//! A lane: a task that takes items and runs the whole graph for each, one at a time.
+//!
+//! Items that never wait cost no lock and no allocation of their own: a lane takes a
+//! chunk of them, runs one after the other, and hands in all results at once. When an item
+//! waits, the lane hands in what it has finished and gives the rest of its chunk back, so
+//! that nobody waits behind a slow item.
+//!
+//! A poll that computes for long does keep its chunk. So chunks are no longer than
+//! [`SHORT`] allows, judged by the last one.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::failure::{BoxError, Cause, DeadLetter, Failure, Route, message};
+use super::outlet::{Batch, Results};
+use super::shared::Shared;
+use super::sink::Outflow;
+use super::source::{Feed, guarded};
+use super::state::{Closing, Finished, Letter, Numbered, Seat, Step};
+use super::{PerItem, Verdict};
+use crate::clock::Instant;
+use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::yield_now;
+
+/// The most items in a chunk: the lock is paid for once in so many. Longer ones gain
+/// nothing in `--bench graph`.
+const CHUNK: usize = 32;
+
+/// A chunk that takes longer than this makes the next one half as long; half of it, twice.
+/// It bounds how long items wait behind one that computes. Not measured.
+const SHORT: Duration = Duration::from_micros(50);
+
+/// A lane that never waits lets other tasks run this often. Not measured.
+const TURN: Duration = Duration::from_micros(200);
+
+/// Whether a lane counts as active.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Active,
+    Waiting,
+    Left,
+}
+
+/// How a future that a lane awaits ends.
+enum Ending<T> {
+    Ready(T),
+    Panicked(Payload),
+    /// The run is cancelled.
+    Cut,
+}
+
+/// A lane; dropped before its end, it ends the run.
+pub(super) struct Lane<P: PerItem> {
+    shared: Arc<Shared<P>>,
+    seat: Arc<Seat>,
+    place: Place,
+    chunk: VecDeque<Numbered<P>>,
+    finished: Vec<Finished<P>>,
+    limit: usize,
+}
+
+impl<P: PerItem> Drop for Lane<P> {
+    fn drop(&mut self) {
+        if self.place != Place::Left {
+            // Before the run can be seen to be over.
+            let (chunk, finished) = (&mut self.chunk, &mut self.finished);
+            ignore_panic(|| chunk.clear());
+            ignore_panic(|| finished.clear());
+            self.shared.lost(self.place);
+        }
+    }
+}
+
+impl<P: PerItem> Lane<P> {
+    pub(super) fn new(shared: Arc<Shared<P>>, seat: Arc<Seat>) -> Self {
+        Self {
+            shared,
+            seat,
+            place: Place::Active,
+            chunk: VecDeque::new(),
+            finished: Vec::new(),
+            limit: CHUNK,
+        }
+    }
+
+    /// Does what is to be done until there is nothing more.
+    pub(super) async fn run(mut self) {
+        let mut items = Vec::new();
+        let mut turn = Instant::now();
+        loop {
+            let (seat, limit) = (&self.seat, self.limit);
+            let (finished, chunk) = (&mut self.finished, &mut self.chunk);
+            match self.shared.next(seat, finished, chunk, limit) {
+                Step::Push(sink, batch) => self.push(sink, batch).await,
+                Step::Letters(sink, batch) => self.post(sink, batch).await,
+                Step::Run => {
+                    let began = Instant::now();
+                    self.run_chunk().await;
+                    let now = Instant::now();
+                    self.adjust(now - began);
+                    if now - turn >= TURN {
+                        yield_now().await;
+                        turn = Instant::now();
+                    }
+                }
+                Step::Source(feed, acks, room) => {
+                    if self.pull(feed, acks, room, &mut items) == Pull::Again {
+                        yield_now().await;
+                        turn = Instant::now();
+                    }
+                }
+                Step::Idle => self.idle().await,
+                Step::Close(closing) => {
+                    let cause = self.close(*closing).await;
+                    self.place = Place::Left;
+                    self.shared.closed(cause);
+                    return;
+                }
+                Step::Leave => {
+                    self.place = Place::Left;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn adjust(&mut self, took: Duration) {
+        if took > SHORT {
+            self.limit = (self.limit / 2).max(1);
+        } else if took < SHORT / 2 {
+            self.limit = (self.limit * 2).min(CHUNK);
+        }
+    }
+
+    async fn idle(&mut self) {
+        self.place = Place::Waiting;
+        poll_fn(|cx| {
+            if self.seat.was_called() {
+                return Poll::Ready(());
+            }
+            self.seat.wait(cx.waker());
+            if self.seat.was_called() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+        self.place = Place::Active; // counted by the caller
+    }
+
+    async fn run_chunk(&mut self) {
+        while let Some((number, item)) = self.chunk.pop_front() {
+            if self.shared.is_stopping() {
+                ignore_panic(|| drop(item));
+                break;
+            }
+            if let Some(finished) = self.run_item(number, item).await {
+                let stop = matches!(finished, Finished::Stop(_));
+                self.finished.push(finished);
+                if stop {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Runs one item; `None` if it was cut off.
+    async fn run_item(&mut self, number: u64, item: P::Item) -> Option<Finished<P>> {
+        let shared = self.shared.clone();
+        let copy = match contain(|| shared.settings.copy.map(|copy| copy(&item))) {
+            Ok(copy) => copy,
+            Err(payload) => return Some(self.failed(Failure::panic(number, payload), None)),
+        };
+        let future = match contain(|| shared.per_item.run(number, item)) {
+            Ok(future) => future,
+            Err(payload) => return Some(self.failed(Failure::panic(number, payload), copy)),
+        };
+        let verdict = match self.patiently(future).await {
+            Ending::Ready(verdict) => verdict,
+            Ending::Panicked(payload) => {
+                return Some(self.failed(Failure::panic(number, payload), copy));
+            }
+            Ending::Cut => {
+                ignore_panic(|| drop(copy));
+                return None;
+            }
+        };
+        Some(match verdict {
+            Verdict::Done(result) => Finished::Done(number, Results::One(result)),
+            Verdict::Many(results) => Finished::Done(number, Results::Many(results)),
+            Verdict::Skipped => Finished::Skipped(number),
+            Verdict::Failed(error, node) => {
+                return Some(self.failed(Failure::error(number, error, node), copy));
+            }
+            Verdict::Panicked(payload, node) => {
+                let failure = Failure::panic(number, payload).in_node(node);
+                return Some(self.failed(failure, copy));
+            }
+        })
+    }
+
+    /// Routes an item that failed. A panic of the routing closure stops the run.
+    fn failed(&self, failure: Failure<P::Error>, copy: Option<P::Item>) -> Finished<P> {
+        let number = failure.number;
+        let route = match &self.shared.settings.route {
+            None => Ok(Route::Stop),
+            Some(route) => contain(|| route(&failure)),
+        };
+        match (route, copy) {
+            (Ok(Route::Skip), _) => Finished::Skipped(number),
+            (Ok(Route::Stop), _) => Finished::Stop(Cause::Item(failure)),
+            (Ok(Route::DeadLetter), Some(item)) => {
+                Finished::Letter(number, DeadLetter { item, failure })
+            }
+            (Ok(Route::DeadLetter), None) => Finished::Stop(Cause::NoDeadLetter(failure)),
+            (Err(payload), _) => Finished::Stop(Cause::Item(Failure::panic(number, payload))),
+        }
+    }
+
+    /// Awaits a future; while it is pending others do what this lane has left to do.
+    async fn patiently<F: Future>(&mut self, future: F) -> Ending<F::Output> {
+        let mut future = pin!(Some(future));
+        let ending = poll_fn(|cx| {
+            if self.place == Place::Waiting {
+                self.place = Place::Active;
+                if self.shared.resume() {
+                    return Poll::Ready(Ending::Cut);
+                }
+            }
+            let future = future
+                .as_mut()
+                .as_pin_mut()
+                .expect("dropped only after this");
+            match contain(|| future.poll(cx)) {
+                Ok(Poll::Ready(output)) => Poll::Ready(Ending::Ready(output)),
+                Err(payload) => Poll::Ready(Ending::Panicked(payload)),
+                Ok(Poll::Pending) => self.wait(cx),
+            }
+        })
+        .await;
+        match (contain(|| future.set(None)), ending) {
+            (Ok(()), ending) => ending,
+            (Err(payload), Ending::Ready(output)) => {
+                ignore_panic(|| drop(output));
+                Ending::Panicked(payload)
+            }
+            (Err(second), ending) => {
+                drop_payload(second);
+                ending
+            }
+        }
+    }
+
+    fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<Ending<T>> {
+        // Before the look at the phase: a cancellation finds the waker, or this finds it.
+        self.seat.wait(cx.waker());
+        self.place = self.shared.wait(&mut self.finished, &mut self.chunk);
+        match self.place {
+            Place::Waiting => Poll::Pending,
+            Place::Active | Place::Left => Poll::Ready(Ending::Cut),
+        }
+    }
+
+    async fn push(&mut self, mut sink: Box<dyn Outflow<P::Output>>, batch: Batch<P::Output>) {
+        let Batch {
+            results,
+            mut numbers,
+        } = batch;
+        let count = results.len();
+        if let Some(outcome) = self.offer(&mut *sink, results).await {
+            self.shared.pushed(sink, &mut numbers, count, outcome);
+        }
+    }
+
+    async fn post(&mut self, mut sink: Box<dyn Outflow<Letter<P>>>, batch: Batch<Letter<P>>) {
+        let Batch {
+            results,
+            mut numbers,
+        } = batch;
+        if let Some(outcome) = self.offer(&mut *sink, results).await {
+            self.shared.posted(sink, &mut numbers, outcome);
+        }
+    }
+
+    /// Pushes to a sink; `None` if the run is cancelled meanwhile.
+    async fn offer<T>(
+        &mut self,
+        sink: &mut dyn Outflow<T>,
+        results: Vec<T>,
+    ) -> Option<Result<(), BoxError>> {
+        match guarded(|| sink.push(results)) {
+            Err(panic) => Some(Err(panic)),
+            Ok(pushing) => match self.patiently(pushing).await {
+                Ending::Ready(outcome) => Some(outcome),
+                Ending::Panicked(payload) => {
+                    Some(Err(format!("panicked: {}", message(payload)).into()))
+                }
+                Ending::Cut => None,
+            },
+        }
+    }
+
+    fn pull(
+        &mut self,
+        mut feed: Box<dyn Feed<P::Item>>,
+        acks: Vec<u64>,
+        room: usize,
+        items: &mut Vec<P::Item>,
+    ) -> Pull {
+        let refused = acknowledge(&mut *feed, acks);
+        let mut cx = Context::from_waker(&self.shared.bell);
+        let pulled = feed.pull(&mut cx, room, items);
+        let none = items.is_empty();
+        let rang = self.shared.pulled(feed, room, items, pulled, refused);
+        if none && rang {
+            Pull::Again
+        } else {
+            Pull::Done
+        }
+    }
+
+    /// Closes sinks and source, in this order: only then all is safe that is acknowledged.
+    async fn close(&mut self, closing: Closing<P>) -> Option<Cause<P::Error>> {
+        let Closing {
+            feed,
+            acks,
+            sink,
+            letters,
+            in_order,
+        } = closing;
+        let mut cause = None;
+        if let Some(mut sink) = sink {
+            if in_order {
+                let outcome = close_sink(&mut *sink).await;
+                cause = cause.or(outcome.err().map(Cause::Sink));
+            }
+            ignore_panic(|| drop(sink));
+        }
+        if let Some(mut letters) = letters {
+            if in_order {
+                let outcome = close_sink(&mut *letters).await;
+                cause = cause.or(outcome.err().map(Cause::DeadLetter));
+            }
+            ignore_panic(|| drop(letters));
+        }
+        if let Some(mut feed) = feed {
+            let refused = acknowledge(&mut *feed, acks);
+            cause = cause.or(refused.map(Cause::Source));
+            if in_order {
+                let outcome = poll_fn(|cx| feed.poll_close(cx)).await;
+                cause = cause.or(outcome.err().map(Cause::Source));
+            }
+            ignore_panic(|| drop(feed));
+        }
+        cause
+    }
+}
+
+/// Whether the source is worth another look at once.
+#[derive(PartialEq, Eq)]
+enum Pull {
+    Done,
+    Again,
+}
+
+/// Tells a source what is done; its first error.
+fn acknowledge<I>(feed: &mut dyn Feed<I>, acks: Vec<u64>) -> Option<BoxError> {
+    let mut refused = None;
+    for number in acks {
+        if let Err(error) = feed.acknowledge(number) {
+            refused.get_or_insert(error);
+        }
+    }
+    refused
+}
+
+async fn close_sink<T>(sink: &mut dyn Outflow<T>) -> Result<(), BoxError> {
+    let mut closing = guarded(|| sink.close())?;
+    poll_fn(|cx| {
+        let closing: Pin<&mut _> = closing.as_mut();
+        match guarded(|| closing.poll(cx)) {
+            Ok(poll) => poll,
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await
+}

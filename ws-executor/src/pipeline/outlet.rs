@@ -1,0 +1,181 @@
+//! What waits for a sink: as it comes, or in the order of the source.
+//!
+//! An ordered outlet has a window: a place for each item from the oldest one whose results
+//! have not come on. Items that have no results, because they were skipped or are dead
+//! letters, have a place as well, and are in flight until all before them have come. So
+//! the window is never longer than the pipeline has items in flight.
+
+use std::collections::VecDeque;
+
+use super::sink::Outflow;
+
+/// The results of one item.
+pub(super) enum Results<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+/// Results for one push, and the numbers of the items they are of.
+pub(super) struct Batch<T> {
+    pub(super) results: Vec<T>,
+    pub(super) numbers: Vec<u64>,
+}
+
+impl<T> Batch<T> {
+    fn new() -> Self {
+        Self {
+            results: Vec::new(),
+            numbers: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, number: u64, results: Results<T>) {
+        self.numbers.push(number);
+        match results {
+            Results::One(result) => self.results.push(result),
+            Results::Many(mut many) => self.results.append(&mut many),
+        }
+    }
+}
+
+/// A sink and what waits for it.
+pub(super) struct Outlet<T> {
+    /// `None` while a lane pushes.
+    pub(super) sink: Option<Box<dyn Outflow<T>>>,
+    ready: Batch<T>,
+    window: Option<Window<T>>,
+}
+
+/// Places for the results of the items from `first` on.
+struct Window<T> {
+    first: u64,
+    places: VecDeque<Place<T>>,
+}
+
+enum Place<T> {
+    /// Its item is on the way.
+    Open,
+    /// Its item has no results.
+    Gone,
+    Results(Results<T>),
+}
+
+impl<T> Outlet<T> {
+    pub(super) fn new(sink: Box<dyn Outflow<T>>, ordered: bool) -> Self {
+        Self {
+            sink: Some(sink),
+            ready: Batch::new(),
+            window: ordered.then(|| Window {
+                first: 0,
+                places: VecDeque::new(),
+            }),
+        }
+    }
+
+    /// Without a sink, for the end.
+    pub(super) fn closed() -> Self {
+        Self {
+            sink: None,
+            ready: Batch::new(),
+            window: None,
+        }
+    }
+
+    /// How many items wait here.
+    pub(super) fn waiting(&self) -> usize {
+        let in_window = self.window.as_ref().map_or(0, |window| window.places.len());
+        self.ready.numbers.len() + in_window
+    }
+
+    /// Whether a lane could push.
+    pub(super) fn can_push(&self) -> bool {
+        self.sink.is_some() && !self.ready.numbers.is_empty()
+    }
+
+    /// All that is ready, and the sink to push it to.
+    pub(super) fn take(&mut self) -> Option<(Box<dyn Outflow<T>>, Batch<T>)> {
+        if self.ready.numbers.is_empty() {
+            return None;
+        }
+        let sink = self.sink.take()?;
+        Some((sink, std::mem::replace(&mut self.ready, Batch::new())))
+    }
+
+    /// Adds the results of an item. Returns how many items without results have left the
+    /// window after it.
+    pub(super) fn add(&mut self, number: u64, results: Results<T>) -> usize {
+        match &mut self.window {
+            None => {
+                self.ready.add(number, results);
+                0
+            }
+            Some(window) => window.place(number, Place::Results(results), &mut self.ready),
+        }
+    }
+
+    /// The item has no results. Returns how many such items have left, this one included.
+    pub(super) fn pass(&mut self, number: u64) -> usize {
+        match &mut self.window {
+            None => 1,
+            Some(window) => window.place(number, Place::Gone, &mut self.ready),
+        }
+    }
+}
+
+impl<T> Window<T> {
+    /// Fills a place; what is complete from the front on goes to `ready`. Returns how many
+    /// items without results were among it.
+    fn place(&mut self, number: u64, place: Place<T>, ready: &mut Batch<T>) -> usize {
+        let index = usize::try_from(number - self.first).expect("no longer than `in_flight`");
+        if index >= self.places.len() {
+            self.places.resize_with(index + 1, || Place::Open);
+        }
+        self.places[index] = place;
+        let mut gone = 0;
+        while let Some(Place::Gone | Place::Results(_)) = self.places.front() {
+            match self.places.pop_front() {
+                Some(Place::Results(results)) => ready.add(self.first, results),
+                _ => gone += 1,
+            }
+            self.first += 1;
+        }
+        gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sink::Discard;
+    use super::{Outlet, Results};
+
+    #[test]
+    fn an_ordered_outlet_gives_the_complete_front() {
+        let mut outlet = Outlet::new(Box::new(Discard), true);
+        assert_eq!(outlet.add(2, Results::One("c")), 0);
+        assert_eq!(outlet.pass(1), 0);
+        assert!(!outlet.can_push());
+        assert_eq!(outlet.waiting(), 3);
+        // Item 1 leaves together with 0, which was before it.
+        assert_eq!(outlet.add(0, Results::Many(vec!["a", "b"])), 1);
+        let (sink, batch) = outlet.take().expect("all three are complete");
+        assert_eq!(
+            (batch.results, batch.numbers),
+            (vec!["a", "b", "c"], vec![0, 2])
+        );
+        // While the sink is away nothing is taken.
+        assert_eq!(outlet.add(3, Results::One("d")), 0);
+        assert!(!outlet.can_push() && outlet.take().is_none());
+        outlet.sink = Some(sink);
+        assert!(outlet.can_push());
+    }
+
+    #[test]
+    fn an_unordered_outlet_gives_what_comes() {
+        let mut outlet = Outlet::new(Box::new(Discard), false);
+        assert_eq!(outlet.pass(7), 1);
+        assert_eq!(outlet.add(2, Results::One(2)), 0);
+        assert_eq!(outlet.add(1, Results::One(1)), 0);
+        let (_, batch) = outlet.take().expect("two are there");
+        assert_eq!((batch.results, batch.numbers), (vec![2, 1], vec![2, 1]));
+    }
+}

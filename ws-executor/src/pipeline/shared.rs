@@ -1,0 +1,388 @@
+//! A pipeline as its lanes and its owner see it: the state behind its lock, and what is
+//! to be done after each change of it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+
+use ws_core::sync::atomic::{AtomicBool, Ordering};
+use ws_core::sync::{Mutex, MutexGuard};
+
+use super::failure::{BoxError, Cause};
+use super::lane::{Lane, Place};
+use super::outlet::Outlet;
+use super::report::{Progress, Report};
+use super::sink::Outflow;
+use super::source::{Feed, Pulled};
+use super::state::{
+    Call, Finished, Letter, Numbered, Outcome, Phase, Seat, Settings, State, Step, Supply,
+};
+use super::{PerItem, RunError};
+use crate::clock::Instant;
+use crate::graph::lock;
+use crate::task::contain::{contain, drop_payload, ignore_panic};
+
+pub(super) struct Shared<P: PerItem> {
+    pub(super) per_item: P,
+    pub(super) settings: Settings<P>,
+    /// Set with [`Phase::Stopping`], for a look without the lock.
+    stopping: AtomicBool,
+    /// What the source wakes when it has items again.
+    pub(super) bell: Waker,
+    state: Mutex<State<P>>,
+    me: Weak<Self>,
+}
+
+/// The waker of the source: any lane can take the next items, not only the one that asked.
+struct Bell<P: PerItem>(Weak<Shared<P>>);
+
+impl<P: PerItem> Wake for Bell<P> {
+    fn wake(self: Arc<Self>) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.ring();
+        }
+    }
+}
+
+impl<P: PerItem> Shared<P> {
+    pub(super) fn new(per_item: P, settings: Settings<P>, state: State<P>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            per_item,
+            settings,
+            stopping: AtomicBool::new(false),
+            bell: Waker::from(Arc::new(Bell(me.clone()))),
+            state: Mutex::new(state),
+            me: me.clone(),
+        })
+    }
+
+    /// Whether what is in flight is cancelled; a hint that saves work.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Adds the first lane.
+    pub(super) fn start(&self) {
+        let mut state = lock(&self.state);
+        state.began = Some(Instant::now());
+        let call = state.add_lane();
+        drop(state);
+        self.make(call);
+    }
+
+    /// Does what was decided under the lock.
+    fn make(&self, call: Call) {
+        match call {
+            Call::Nobody => {}
+            Call::Wake(seat) => seat.wake(),
+            Call::WakeAll(seats) => seats.iter().for_each(|seat| seat.wake()),
+            Call::Spawn(seat) => {
+                let me = self.me.upgrade().expect("this is it");
+                (self.settings.spawn)(Lane::new(me, seat));
+            }
+        }
+    }
+
+    /// Releases the lock after a change, and calls up whom the change concerns.
+    fn release(&self, mut state: MutexGuard<'_, State<P>>) {
+        let call = state.call_up(&self.settings);
+        drop(state);
+        self.make(call);
+    }
+
+    fn stop(&self, mut state: MutexGuard<'_, State<P>>) {
+        self.stopping.store(true, Ordering::Relaxed);
+        let call = state.stop();
+        drop(state);
+        self.make(call);
+    }
+
+    /// Enters how the items of a lane ended, and says what it is to do next.
+    pub(super) fn next(
+        &self,
+        seat: &Arc<Seat>,
+        finished: &mut Vec<Finished<P>>,
+        chunk: &mut VecDeque<Numbered<P>>,
+        limit: usize,
+    ) -> Step<P> {
+        let mut state = lock(&self.state);
+        if state.settle(finished) {
+            self.stop(state);
+            state = lock(&self.state);
+        }
+        let step = state.step(&self.settings, seat, chunk, limit);
+        let flush = state.active == 0 && state.is_dry();
+        self.release(state);
+        if flush {
+            self.flush();
+        }
+        step
+    }
+
+    /// A lane waits for the item it runs, or for a sink. Others do the rest of its chunk.
+    /// Returns whether it is to give up instead.
+    pub(super) fn wait(
+        &self,
+        finished: &mut Vec<Finished<P>>,
+        chunk: &mut VecDeque<Numbered<P>>,
+    ) -> Place {
+        let mut state = lock(&self.state);
+        if state.settle(finished) {
+            self.stop(state);
+            state = lock(&self.state);
+        }
+        if state.phase >= Phase::Stopping {
+            return Place::Active;
+        }
+        while let Some(item) = chunk.pop_back() {
+            state.backlog.push_front(item);
+        }
+        state.active -= 1;
+        let flush = state.active == 0 && state.is_dry();
+        self.release(state);
+        if flush {
+            self.flush();
+        }
+        Place::Waiting
+    }
+
+    /// A lane that waited was woken. Returns whether it is to give up.
+    pub(super) fn resume(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.active += 1;
+        state.phase >= Phase::Stopping
+    }
+
+    fn flush(&self) {
+        ignore_panic(|| self.per_item.flush());
+    }
+
+    /// The source has items again.
+    fn ring(&self) {
+        let mut state = lock(&self.state);
+        state.rang = true;
+        if state.supply == Supply::Waiting {
+            state.supply = Supply::Ready;
+        }
+        self.release(state);
+    }
+
+    /// A lane comes back from the source, where there was room for so many. Returns whether
+    /// the source rang meanwhile.
+    pub(super) fn pulled(
+        &self,
+        feed: Box<dyn Feed<P::Item>>,
+        room: usize,
+        items: &mut Vec<P::Item>,
+        pulled: Pulled,
+        refused: Option<BoxError>,
+    ) -> bool {
+        let mut state = lock(&self.state);
+        state.feed = Some(feed);
+        state.live -= room - items.len();
+        state.counts.most_in_flight = state.counts.most_in_flight.max(state.live);
+        for item in items.drain(..) {
+            let number = state.counts.pulled;
+            state.counts.pulled += 1;
+            state.backlog.push_back((number, item));
+        }
+        if let Some(error) = refused {
+            state.causes.push(Cause::Source(error));
+            state.phase = state.phase.max(Phase::Draining);
+        }
+        match pulled {
+            Pulled::Full => {}
+            Pulled::Pending if state.rang => {}
+            Pulled::Pending => state.supply = Supply::Waiting,
+            Pulled::Ended => state.supply = Supply::Ended,
+            Pulled::Failed(error) => {
+                state.supply = Supply::Ended;
+                state.causes.push(Cause::Source(error));
+            }
+        }
+        let rang = state.rang;
+        self.release(state);
+        rang
+    }
+
+    /// A lane has pushed results.
+    pub(super) fn pushed(
+        &self,
+        sink: Box<dyn Outflow<P::Output>>,
+        numbers: &mut Vec<u64>,
+        results: usize,
+        outcome: Result<(), BoxError>,
+    ) {
+        let mut state = lock(&self.state);
+        state.results.sink = Some(sink);
+        match outcome {
+            Ok(()) => {
+                state.counts.done += numbers.len() as u64;
+                state.counts.results += results as u64;
+                state.live -= numbers.len();
+                state.acks.append(numbers);
+                self.release(state);
+            }
+            Err(error) => {
+                state.causes.push(Cause::Sink(error));
+                self.stop(state);
+            }
+        }
+    }
+
+    /// A lane has pushed dead letters.
+    pub(super) fn posted(
+        &self,
+        sink: Box<dyn Outflow<Letter<P>>>,
+        numbers: &mut Vec<u64>,
+        outcome: Result<(), BoxError>,
+    ) {
+        let mut state = lock(&self.state);
+        state
+            .letters
+            .as_mut()
+            .expect("it was taken from there")
+            .sink = Some(sink);
+        match outcome {
+            Ok(()) => {
+                state.counts.dead_lettered += numbers.len() as u64;
+                for &number in &*numbers {
+                    let left = state.results.pass(number);
+                    state.live -= left;
+                }
+                state.acks.append(numbers);
+                self.release(state);
+            }
+            Err(error) => {
+                state.causes.push(Cause::DeadLetter(error));
+                self.stop(state);
+            }
+        }
+    }
+
+    /// The last lane has closed what there was, and leaves.
+    pub(super) fn closed(&self, cause: Option<Cause<P::Error>>) {
+        let mut state = lock(&self.state);
+        state.causes.extend(cause);
+        state.lanes = 0;
+        state.active = 0;
+        self.finish(state);
+    }
+
+    /// A lane was dropped before its end.
+    pub(super) fn lost(&self, place: Place) {
+        let mut state = lock(&self.state);
+        state.lanes -= 1;
+        if place == Place::Active {
+            state.active -= 1;
+        }
+        state.causes.push(Cause::Lost);
+        if state.lanes == 0 {
+            self.stopping.store(true, Ordering::Relaxed);
+            self.finish(state);
+        } else {
+            self.stop(state);
+        }
+    }
+
+    /// No lane is left. What is in flight is cut off.
+    fn finish(&self, mut state: MutexGuard<'_, State<P>>) {
+        state.phase = Phase::Over;
+        let counts = &mut state.counts;
+        counts.cancelled = counts.pulled - counts.ended();
+        state.counts.took = state.began.map(|began| began.elapsed());
+        state.live = 0;
+        let backlog = std::mem::take(&mut state.backlog);
+        let results = std::mem::replace(&mut state.results, Outlet::closed());
+        let (letters, feed) = (state.letters.take(), state.feed.take());
+        let mut causes = std::mem::take(&mut state.causes).into_iter();
+        drop(state);
+
+        let cause = causes.next();
+        ignore_panic(|| drop(backlog));
+        ignore_panic(|| drop(results));
+        ignore_panic(|| drop(letters));
+        ignore_panic(|| drop(feed));
+        ignore_panic(|| drop(causes));
+        let report = self.report();
+        let outcome = match cause {
+            None => Ok(report),
+            Some(cause) => Err(RunError {
+                cause,
+                report: Box::new(report),
+            }),
+        };
+        let mut state = lock(&self.state);
+        state.outcome = Some(outcome);
+        let waiter = state.waiter.take();
+        drop(state);
+        if let Some(waiter) = waiter {
+            ignore_panic(|| waiter.wake());
+        }
+    }
+
+    pub(super) fn poll_outcome(&self, cx: &mut Context<'_>) -> Poll<Outcome<P>> {
+        let waker = cx.waker().clone();
+        let mut state = lock(&self.state);
+        if let Some(outcome) = state.outcome.take() {
+            return Poll::Ready(outcome);
+        }
+        let old = state.waiter.replace(waker);
+        drop(state);
+        drop(old);
+        Poll::Pending
+    }
+
+    pub(super) fn pause(&self) {
+        let mut state = lock(&self.state);
+        state.paused = true;
+        drop(state);
+        self.flush();
+    }
+
+    pub(super) fn unpause(&self) {
+        let mut state = lock(&self.state);
+        state.paused = false;
+        self.release(state);
+    }
+
+    /// Pulls no more items.
+    pub(super) fn drain(&self) {
+        let mut state = lock(&self.state);
+        state.paused = false;
+        state.phase = state.phase.max(Phase::Draining);
+        self.release(state);
+        self.flush();
+    }
+
+    /// Cancels what is in flight.
+    pub(super) fn cancel(&self) {
+        let state = lock(&self.state);
+        if state.phase < Phase::Stopping {
+            self.stop(state);
+        }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        let state = lock(&self.state);
+        let took = state.began.map(|began| began.elapsed());
+        let mut counts = state.counts.clone();
+        counts.took = counts.took.or(took);
+        drop(state);
+        Progress::new(&counts)
+    }
+
+    pub(super) fn report(&self) -> Report {
+        let nodes = contain(|| self.per_item.nodes()).unwrap_or_else(|payload| {
+            drop_payload(payload);
+            Vec::new()
+        });
+        let state = lock(&self.state);
+        let mut counts = state.counts.clone();
+        let took = state.began.map(|began| began.elapsed());
+        counts.took = counts.took.or(took);
+        let lanes = state.lanes();
+        drop(state);
+        Report::new(&counts, lanes, nodes)
+    }
+}

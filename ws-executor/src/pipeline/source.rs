@@ -1,0 +1,334 @@
+//! Where items come from: pulled one by one, and acknowledged when they are done with.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+
+use super::failure::{BoxError, message};
+use crate::task::contain::contain;
+
+/// Where the items of a pipeline come from.
+///
+/// Every `Stream` is one, whose items need no acknowledgement. An implementation of this
+/// trait is for sources that can give an item again after a crash, as a broker or a file.
+/// Items are pulled only when there is room for them, and an item is acknowledged only
+/// when its run is done and the sink has taken its results, or it was skipped, or the sink
+/// of dead letters has it. Items that a cancelled run cuts off are never acknowledged.
+///
+/// A pipeline calls these methods one at a time, from any of its lanes. A panic in one of
+/// them counts as an error.
+///
+/// ```
+/// use std::pin::Pin;
+/// use std::sync::{Arc, Mutex};
+/// use std::task::{Context, Poll};
+/// use ws_executor::Executor;
+/// use ws_executor::pipeline::{self, BoxError, Source};
+///
+/// /// Letters, each with its position.
+/// struct Letters(u8, Arc<Mutex<Vec<u8>>>);
+///
+/// impl Source for Letters {
+///     type Item = char;
+///     type Ack = u8;
+///
+///     fn poll_pull(
+///         mut self: Pin<&mut Self>,
+///         _: &mut Context<'_>,
+///     ) -> Poll<Option<Result<(char, u8), BoxError>>> {
+///         let position = self.0;
+///         self.0 += 1;
+///         let letter = (position < 3).then(|| Ok((char::from(b'a' + position), position)));
+///         Poll::Ready(letter)
+///     }
+///
+///     fn acknowledge(self: Pin<&mut Self>, position: u8) -> Result<(), BoxError> {
+///         self.1.lock().unwrap().push(position);
+///         Ok(())
+///     }
+/// }
+///
+/// let executor = Executor::new();
+/// let acknowledged = Arc::default();
+/// let upper = pipeline::from_fn(&executor.handle(), |letter: char| async move {
+///     Ok::<_, ()>(letter.to_ascii_uppercase())
+/// });
+/// let upper = upper.source(Letters(0, Arc::clone(&acknowledged))).in_flight(1).build().unwrap();
+/// assert_eq!(executor.block_on(upper.run()).unwrap().done, 3);
+/// assert_eq!(*acknowledged.lock().unwrap(), [0, 1, 2]);
+/// ```
+pub trait Source: Send + 'static {
+    /// What it gives.
+    type Item: Send + 'static;
+    /// What names an item when it is acknowledged: an offset, a delivery tag.
+    type Ack: Send + 'static;
+
+    /// Pulls the next item; `None` is the end, after which it is not called again. So is
+    /// an error.
+    ///
+    /// See the example at [`Source`].
+    ///
+    /// # Errors
+    /// Those of the source. They end the run when what is in flight is done.
+    fn poll_pull(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PullResult<Self>>>;
+
+    /// Takes back the name of an item that is done with.
+    ///
+    /// See the example at [`Source`]. Items are done in any order, unless the pipeline is
+    /// ordered and none are dropped.
+    ///
+    /// # Errors
+    /// Those of the source, with the same consequence as in [`poll_pull`](Self::poll_pull).
+    fn acknowledge(self: Pin<&mut Self>, ack: Self::Ack) -> Result<(), BoxError> {
+        drop(ack);
+        Ok(())
+    }
+
+    /// Makes sure that what was acknowledged stays so; called once, at the end of a run
+    /// that was not cancelled.
+    ///
+    /// # Errors
+    /// Those of the source.
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        let _ = cx;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// An item of a source and the name under which it is acknowledged.
+pub type PullResult<S> = Result<(<S as Source>::Item, <S as Source>::Ack), BoxError>;
+
+impl<S> Source for S
+where
+    S: Stream + Send + 'static,
+    S::Item: Send + 'static,
+{
+    type Item = S::Item;
+    type Ack = ();
+
+    fn poll_pull(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PullResult<Self>>> {
+        self.poll_next(cx)
+            .map(|next| next.map(|item| Ok((item, ()))))
+    }
+}
+
+/// An iterator as a source.
+pub(super) struct Iter<I>(pub(super) I);
+
+impl<I> Source for Iter<I>
+where
+    I: Iterator + Send + Unpin + 'static,
+    I::Item: Send + 'static,
+{
+    type Item = I::Item;
+    type Ack = ();
+
+    fn poll_pull(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<PullResult<Self>>> {
+        Poll::Ready(self.0.next().map(|item| Ok((item, ()))))
+    }
+}
+
+/// Why a pull ended.
+pub(super) enum Pulled {
+    /// As many items as there was room for.
+    Full,
+    /// There will be more later.
+    Pending,
+    /// There will be no more.
+    Ended,
+    /// There will be no more, because of this.
+    Failed(BoxError),
+}
+
+/// A source of any type, whose items have numbers: dense, from 0, in the order of pulling.
+pub(super) trait Feed<I>: Send {
+    /// Pulls up to so many items.
+    fn pull(&mut self, cx: &mut Context<'_>, room: usize, into: &mut Vec<I>) -> Pulled;
+
+    /// Acknowledges the item of this number.
+    fn acknowledge(&mut self, number: u64) -> Result<(), BoxError>;
+
+    /// [`Source::poll_close`].
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
+}
+
+/// The names of items that are in flight, by number.
+struct Names<A> {
+    first: u64,
+    names: VecDeque<Option<A>>,
+}
+
+impl<A> Names<A> {
+    fn new() -> Self {
+        Self {
+            first: 0,
+            names: VecDeque::new(),
+        }
+    }
+
+    fn add(&mut self, name: A) {
+        self.names.push_back(Some(name));
+    }
+
+    fn take(&mut self, number: u64) -> Option<A> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        let name = self.names.get_mut(index)?.take();
+        while let Some(None) = self.names.front() {
+            self.names.pop_front();
+            self.first += 1;
+        }
+        name
+    }
+}
+
+/// One source.
+pub(super) struct Single<S: Source> {
+    source: Pin<Box<S>>,
+    names: Names<S::Ack>,
+}
+
+impl<S: Source> Single<S> {
+    pub(super) fn new(source: S) -> Self {
+        Self {
+            source: Box::pin(source),
+            names: Names::new(),
+        }
+    }
+}
+
+/// Runs a call of a source or a sink; a panic in it is an error.
+pub(super) fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, BoxError> {
+    contain(call).map_err(|payload| format!("panicked: {}", message(payload)).into())
+}
+
+impl<S: Source> Feed<S::Item> for Single<S> {
+    fn pull(&mut self, cx: &mut Context<'_>, room: usize, into: &mut Vec<S::Item>) -> Pulled {
+        let Self { source, names } = self;
+        let pulling = || {
+            for _ in 0..room {
+                match source.as_mut().poll_pull(cx) {
+                    Poll::Ready(Some(Ok((item, name)))) => {
+                        names.add(name);
+                        into.push(item);
+                    }
+                    Poll::Ready(Some(Err(error))) => return Pulled::Failed(error),
+                    Poll::Ready(None) => return Pulled::Ended,
+                    Poll::Pending => return Pulled::Pending,
+                }
+            }
+            Pulled::Full
+        };
+        guarded(pulling).unwrap_or_else(Pulled::Failed)
+    }
+
+    fn acknowledge(&mut self, number: u64) -> Result<(), BoxError> {
+        let Some(name) = self.names.take(number) else {
+            return Ok(());
+        };
+        guarded(|| self.source.as_mut().acknowledge(name))?
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        match guarded(|| self.source.as_mut().poll_close(cx)) {
+            Ok(poll) => poll,
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
+}
+
+/// Several sources, which take turns.
+pub(super) struct Merged<I> {
+    feeds: Vec<Member<I>>,
+    /// Which feed an item came from, and its number there.
+    names: Names<(usize, u64)>,
+    /// Whose turn is next.
+    turn: usize,
+}
+
+struct Member<I> {
+    feed: Box<dyn Feed<I>>,
+    pulled: u64,
+    state: MemberState,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum MemberState {
+    Open,
+    Ended,
+    Closed,
+}
+
+impl<I> Merged<I> {
+    pub(super) fn new(feeds: Vec<Box<dyn Feed<I>>>) -> Self {
+        let member = |feed| Member {
+            feed,
+            pulled: 0,
+            state: MemberState::Open,
+        };
+        Self {
+            feeds: feeds.into_iter().map(member).collect(),
+            names: Names::new(),
+            turn: 0,
+        }
+    }
+}
+
+impl<I> Feed<I> for Merged<I> {
+    /// An equal share from each source, then from those that have more.
+    fn pull(&mut self, cx: &mut Context<'_>, room: usize, into: &mut Vec<I>) -> Pulled {
+        let mut left = room;
+        let share = room.div_ceil(self.feeds.len());
+        let mut pending = vec![false; self.feeds.len()];
+        loop {
+            let open = |at: usize| self.feeds[at].state == MemberState::Open && !pending[at];
+            let turns = (0..self.feeds.len()).map(|step| (self.turn + step) % self.feeds.len());
+            let Some(at) = turns.into_iter().find(|&at| open(at)) else {
+                let ended = |member: &Member<I>| member.state != MemberState::Open;
+                return if self.feeds.iter().all(ended) {
+                    Pulled::Ended
+                } else {
+                    Pulled::Pending
+                };
+            };
+            self.turn = (at + 1) % self.feeds.len();
+            let before = into.len();
+            let member = &mut self.feeds[at];
+            let pulled = member.feed.pull(cx, share.min(left), into);
+            for _ in before..into.len() {
+                self.names.add((at, member.pulled));
+                member.pulled += 1;
+            }
+            left -= into.len() - before;
+            match pulled {
+                Pulled::Full => {}
+                Pulled::Pending => pending[at] = true,
+                Pulled::Ended => member.state = MemberState::Ended,
+                Pulled::Failed(error) => return Pulled::Failed(error),
+            }
+            if left == 0 {
+                return Pulled::Full;
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, number: u64) -> Result<(), BoxError> {
+        match self.names.take(number) {
+            Some((at, number)) => self.feeds[at].feed.acknowledge(number),
+            None => Ok(()),
+        }
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        for member in &mut self.feeds {
+            if member.state != MemberState::Closed {
+                match member.feed.poll_close(cx) {
+                    Poll::Ready(Ok(())) => member.state = MemberState::Closed,
+                    other => return other,
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,385 @@
+//! What the lanes of a pipeline share.
+//!
+//! All of it is behind one lock, which lanes take a few times for each chunk of items,
+//! not for each item. User code never runs under it: whoever needs the source or a sink
+//! takes it out, and puts it back after the call.
+//!
+//! # Who is called up
+//!
+//! A lane is *active* from when it is called up or woken until it waits. The rule is: if
+//! there is work for a lane, then as many are active as the executor runs at once, or no
+//! further one may exist. Every section of code that makes work, or ceases to be active,
+//! ends with [`State::call_up`], which wakes an idle lane or adds one; a lane that finds
+//! work calls up the next before it does it. Each live item can have a lane of its own,
+//! so there are never more lanes than items may be in flight.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+
+use ws_core::sync::Mutex;
+use ws_core::sync::atomic::{AtomicBool, Ordering};
+
+use super::failure::{Cause, DeadLetter, Failure, Route};
+use super::lane::Lane;
+use super::outlet::{Batch, Outlet, Results};
+use super::report::Counts;
+use super::sink::Outflow;
+use super::source::Feed;
+use super::{PerItem, Report, RunError};
+use crate::clock::Instant;
+use crate::graph::{Timer, lock};
+use crate::task::contain::ignore_panic;
+
+/// At most so many items are pulled at once, so that lanes seldom meet at the source:
+/// eight chunks. Larger ones were not measured.
+const PULL: usize = 256;
+
+pub(super) type Letter<P> = DeadLetter<<P as PerItem>::Item, <P as PerItem>::Error>;
+pub(super) type Router<E> = Box<dyn Fn(&Failure<E>) -> Route + Send + Sync>;
+pub(super) type Outcome<P> = Result<Report, RunError<<P as PerItem>::Error>>;
+
+/// How to copy an item.
+pub(super) type Copier<I> = fn(&I) -> I;
+
+/// An item with its number.
+pub(super) type Numbered<P> = (u64, <P as PerItem>::Item);
+
+/// What does not change during a run.
+pub(super) struct Settings<P: PerItem> {
+    pub(super) in_flight: usize,
+    /// How many lanes the executor runs at once.
+    pub(super) parallelism: usize,
+    pub(super) route: Option<Router<P::Error>>,
+    /// How to copy an item before its run, for the sink of dead letters.
+    pub(super) copy: Option<Copier<P::Item>>,
+    pub(super) timer: Arc<dyn Timer>,
+    pub(super) spawn: Box<dyn Fn(Lane<P>) + Send + Sync>,
+}
+
+/// Where a run is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// Items are pulled.
+    Open,
+    /// No more are, and what is in flight is finished.
+    Draining,
+    /// What is in flight is cancelled.
+    Stopping,
+    /// The last lane has left.
+    Over,
+}
+
+/// What the source said last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Supply {
+    Ready,
+    Waiting,
+    Ended,
+}
+
+pub(super) struct State<P: PerItem> {
+    pub(super) phase: Phase,
+    pub(super) paused: bool,
+    /// `None` while a lane has it.
+    pub(super) feed: Option<Box<dyn Feed<P::Item>>>,
+    pub(super) supply: Supply,
+    /// The source rang while a lane had it.
+    pub(super) rang: bool,
+    /// Pulled and not begun.
+    pub(super) backlog: VecDeque<Numbered<P>>,
+    pub(super) results: Outlet<P::Output>,
+    pub(super) letters: Option<Outlet<Letter<P>>>,
+    /// Done with, and not yet said to the source.
+    pub(super) acks: Vec<u64>,
+    /// Items that count against `in_flight`.
+    pub(super) live: usize,
+    pub(super) counts: Counts,
+    pub(super) lanes: usize,
+    pub(super) active: usize,
+    idle: Vec<Arc<Seat>>,
+    seats: Vec<Arc<Seat>>,
+    /// Why it ends early; the first counts.
+    pub(super) causes: Vec<Cause<P::Error>>,
+    pub(super) began: Option<Instant>,
+    pub(super) outcome: Option<Outcome<P>>,
+    pub(super) waiter: Option<Waker>,
+}
+
+/// Where a lane that waits can be woken.
+#[derive(Default)]
+pub(super) struct Seat {
+    waker: Mutex<Option<Waker>>,
+    /// It was idle and is to look for work.
+    called: AtomicBool,
+}
+
+impl Seat {
+    /// Leaves a waker, to be found by whoever calls or cancels afterwards.
+    pub(super) fn wait(&self, waker: &Waker) {
+        let known = |old: &Option<Waker>| old.as_ref().is_some_and(|old| old.will_wake(waker));
+        if known(&lock(&self.waker)) {
+            return;
+        }
+        let waker = waker.clone(); // foreign code: not under the lock
+        let old = lock(&self.waker).replace(waker);
+        ignore_panic(|| drop(old));
+    }
+
+    /// Whether it was called since the last time.
+    pub(super) fn was_called(&self) -> bool {
+        // Relaxed: it is set before the lock of `waker` is taken to wake, and looked at
+        // after a waker was left under that lock. One of the two sees the other.
+        self.called.swap(false, Ordering::Relaxed)
+    }
+
+    pub(super) fn wake(&self) {
+        let waker = lock(&self.waker).take();
+        if let Some(waker) = waker {
+            ignore_panic(|| waker.wake());
+        }
+    }
+}
+
+/// What is left to do when the lock is released.
+#[must_use = "a lane that is counted as active has to be woken"]
+pub(super) enum Call {
+    Nobody,
+    Wake(Arc<Seat>),
+    WakeAll(Vec<Arc<Seat>>),
+    Spawn(Arc<Seat>),
+}
+
+/// How the run of an item ended.
+pub(super) enum Finished<P: PerItem> {
+    Done(u64, Results<P::Output>),
+    Skipped(u64),
+    Letter(u64, Letter<P>),
+    Stop(Cause<P::Error>),
+}
+
+/// What a lane is to do next.
+pub(super) enum Step<P: PerItem> {
+    /// Push these results.
+    Push(Box<dyn Outflow<P::Output>>, Batch<P::Output>),
+    /// Push these dead letters.
+    Letters(Box<dyn Outflow<Letter<P>>>, Batch<Letter<P>>),
+    /// Run the items of its chunk.
+    Run,
+    /// Acknowledge these, and pull so many.
+    Source(Box<dyn Feed<P::Item>>, Vec<u64>, usize),
+    /// Wait until it is called.
+    Idle,
+    /// Close what is there: it is the last lane.
+    Close(Box<Closing<P>>),
+    /// Leave to the others what is left to do.
+    Leave,
+}
+
+/// What the last lane takes with it.
+pub(super) struct Closing<P: PerItem> {
+    pub(super) feed: Option<Box<dyn Feed<P::Item>>>,
+    pub(super) acks: Vec<u64>,
+    pub(super) sink: Option<Box<dyn Outflow<P::Output>>>,
+    pub(super) letters: Option<Box<dyn Outflow<Letter<P>>>>,
+    /// The run was not cancelled.
+    pub(super) in_order: bool,
+}
+
+impl<P: PerItem> State<P> {
+    pub(super) fn new(
+        feed: Box<dyn Feed<P::Item>>,
+        results: Outlet<P::Output>,
+        letters: Option<Outlet<Letter<P>>>,
+    ) -> Self {
+        Self {
+            phase: Phase::Open,
+            paused: false,
+            feed: Some(feed),
+            supply: Supply::Ready,
+            rang: false,
+            backlog: VecDeque::new(),
+            results,
+            letters,
+            acks: Vec::new(),
+            live: 0,
+            counts: Counts::default(),
+            lanes: 0,
+            active: 0,
+            idle: Vec::new(),
+            seats: Vec::new(),
+            causes: Vec::new(),
+            began: None,
+            outcome: None,
+            waiter: None,
+        }
+    }
+
+    /// Looks for work, what frees others first:
+    /// 1. results that nobody pushes;
+    /// 2. dead letters that nobody pushes;
+    /// 3. items that were pulled, as many as fit the chunk;
+    /// 4. the source, if it has items and there is room, or acknowledgements for it.
+    ///
+    /// Without any the lane is idle; or it leaves, if there will be no more.
+    pub(super) fn step(
+        &mut self,
+        settings: &Settings<P>,
+        seat: &Arc<Seat>,
+        chunk: &mut VecDeque<Numbered<P>>,
+        limit: usize,
+    ) -> Step<P> {
+        if self.is_over() {
+            return self.leave();
+        }
+        if let Some((sink, batch)) = self.results.take() {
+            return Step::Push(sink, batch);
+        }
+        if let Some((sink, batch)) = self.letters.as_mut().and_then(Outlet::take) {
+            return Step::Letters(sink, batch);
+        }
+        if self.can_run() {
+            let fair = self.backlog.len().div_ceil(settings.parallelism);
+            chunk.extend(self.backlog.drain(..fair.min(limit)));
+            return Step::Run;
+        }
+        if self.wants_source(settings) {
+            if let Some(feed) = self.feed.take() {
+                let room = self.room(settings);
+                self.live += room;
+                self.rang = false;
+                return Step::Source(feed, std::mem::take(&mut self.acks), room);
+            }
+        }
+        self.idle.push(seat.clone());
+        self.active -= 1;
+        Step::Idle
+    }
+
+    fn can_run(&self) -> bool {
+        !self.paused && !self.backlog.is_empty()
+    }
+
+    /// How many items may be pulled.
+    fn room(&self, settings: &Settings<P>) -> usize {
+        if self.phase != Phase::Open || self.paused || self.supply != Supply::Ready {
+            return 0;
+        }
+        (settings.in_flight - self.live).min(PULL)
+    }
+
+    fn wants_source(&self, settings: &Settings<P>) -> bool {
+        self.feed.is_some() && (!self.acks.is_empty() || self.room(settings) > 0)
+    }
+
+    /// Whether lanes are to leave.
+    fn is_over(&self) -> bool {
+        let dry = self.phase == Phase::Draining || self.supply == Supply::Ended;
+        let finished = dry && self.live == 0 && self.acks.is_empty() && self.feed.is_some();
+        finished || matches!(self.phase, Phase::Stopping | Phase::Over)
+    }
+
+    /// Whether no item will come that others could wait for.
+    pub(super) fn is_dry(&self) -> bool {
+        self.paused || self.phase == Phase::Draining || self.supply == Supply::Ended
+    }
+
+    fn leave(&mut self) -> Step<P> {
+        if self.lanes > 1 {
+            self.lanes -= 1;
+            self.active -= 1;
+            return Step::Leave;
+        }
+        Step::Close(Box::new(Closing {
+            feed: self.feed.take(),
+            acks: std::mem::take(&mut self.acks),
+            sink: self.results.sink.take(),
+            letters: self
+                .letters
+                .as_mut()
+                .and_then(|letters| letters.sink.take()),
+            in_order: self.phase != Phase::Stopping,
+        }))
+    }
+
+    /// Calls up one lane more, if there is work for it; all, if there will be no more.
+    pub(super) fn call_up(&mut self, settings: &Settings<P>) -> Call {
+        if self.is_over() {
+            return self.call_all();
+        }
+        let push = self.results.can_push();
+        let letters = self.letters.as_ref().is_some_and(Outlet::can_push);
+        let work = push || letters || self.can_run() || self.wants_source(settings);
+        if !work || self.active >= settings.parallelism {
+            return Call::Nobody;
+        }
+        if let Some(seat) = self.idle.pop() {
+            self.active += 1;
+            seat.called.store(true, Ordering::Relaxed);
+            return Call::Wake(seat);
+        }
+        if self.lanes >= settings.in_flight {
+            return Call::Nobody;
+        }
+        self.add_lane()
+    }
+
+    pub(super) fn add_lane(&mut self) -> Call {
+        let seat = Arc::new(Seat::default());
+        self.seats.push(seat.clone());
+        self.lanes += 1;
+        self.active += 1;
+        Call::Spawn(seat)
+    }
+
+    /// Calls every idle lane, so that it leaves.
+    fn call_all(&mut self) -> Call {
+        if self.idle.is_empty() {
+            return Call::Nobody;
+        }
+        self.active += self.idle.len();
+        for seat in &self.idle {
+            seat.called.store(true, Ordering::Relaxed);
+        }
+        Call::WakeAll(std::mem::take(&mut self.idle))
+    }
+
+    /// Enters how items ended. Stopping is the caller's to do, if it is the route of one.
+    #[must_use]
+    pub(super) fn settle(&mut self, finished: &mut Vec<Finished<P>>) -> bool {
+        let mut stop = false;
+        for finished in finished.drain(..) {
+            match finished {
+                Finished::Done(number, results) => self.live -= self.results.add(number, results),
+                Finished::Skipped(number) => {
+                    self.counts.skipped += 1;
+                    self.acks.push(number);
+                    self.live -= self.results.pass(number);
+                }
+                Finished::Letter(number, letter) => {
+                    let letters = self.letters.as_mut().expect("looked at by the lane");
+                    letters.add(number, Results::One(letter));
+                }
+                Finished::Stop(cause) => {
+                    self.counts.failed += 1;
+                    self.causes.push(cause);
+                    stop = true;
+                }
+            }
+        }
+        self.counts.most_waiting = self.counts.most_waiting.max(self.results.waiting());
+        stop
+    }
+
+    /// How many lanes there have been.
+    pub(super) fn lanes(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Cancels what is in flight; every lane is to hear of it.
+    pub(super) fn stop(&mut self) -> Call {
+        self.phase = self.phase.max(Phase::Stopping);
+        let _ = self.call_all(); // they are among the seats
+        Call::WakeAll(self.seats.clone())
+    }
+}
