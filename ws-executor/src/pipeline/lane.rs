@@ -157,7 +157,7 @@ impl<P: PerItem> Lane<P> {
         while let Some((number, item)) = self.chunk.pop_front() {
             if self.shared.is_stopping() {
                 ignore_panic(|| drop(item));
-                break;
+                continue;
             }
             if let Some(finished) = self.run_item(number, item).await {
                 let stop = matches!(finished, Finished::Stop(_));
@@ -166,6 +166,10 @@ impl<P: PerItem> Lane<P> {
                     break;
                 }
             }
+        }
+        // Only after a stop: a lane that leaves has nothing left of the user's.
+        for item in self.chunk.drain(..) {
+            ignore_panic(|| drop(item));
         }
     }
 
