@@ -15,6 +15,7 @@ mod calls;
 mod peer;
 mod runs;
 mod shapes;
+mod streams;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -263,4 +264,87 @@ fn main() {
         );
     }
     println!("{table}");
+    let items = size as u64;
+    let rounds = settings.rounds.min(9);
+    let mut table = Table::new(&["ns an item", "pipeline", "by hand", "ratio", "goal"]);
+    streams(&mut table, "ws-executor", &handle, rounds, items);
+    streams(
+        &mut table,
+        "tokio",
+        &Tokio(tokio.handle().clone()),
+        rounds,
+        items,
+    );
+    println!("{table}");
+}
+
+/// Streams of items through four stages, and how soon a pipeline is gone.
+fn streams<S: Joins>(table: &mut Table, name: &str, on: &S, rounds: usize, items: u64) {
+    let once = Settings {
+        rounds,
+        span: Duration::ZERO,
+    };
+    let units = usize::try_from(items).unwrap_or(usize::MAX);
+    let run = |code: fn(&S, u64) -> u64| {
+        let on = on.clone();
+        move || consume(code(&on, items))
+    };
+    let mut add = |what: &str, first: fn(&S, u64) -> u64, second: fn(&S, u64) -> u64, most: f64| {
+        let series = compare(once, units, run(first), run(second));
+        let (mine, other) = (series[0].median(0), series[1].median(0));
+        let reached = if mine <= most * other {
+            "reached"
+        } else {
+            "missed"
+        };
+        table.row([
+            format!("{what}, {name}"),
+            figure(mine),
+            figure(other),
+            ratio(mine, other),
+            format!("at most {most} times: {reached}"),
+        ]);
+    };
+    add(
+        "beside a channel for each edge",
+        |on, items| streams::pipeline(on, items, false),
+        |on, items| streams::channels(on, items),
+        0.5,
+    );
+    add(
+        "beside buffer_unordered",
+        |on, items| streams::pipeline(on, items, false),
+        |on, items| streams::buffered(on, items, false),
+        1.0,
+    );
+    add(
+        "ordered, beside buffered",
+        |on, items| streams::pipeline(on, items, true),
+        |on, items| streams::buffered(on, items, true),
+        1.0,
+    );
+    add(
+        "ordered, beside unordered",
+        |on, items| streams::pipeline(on, items, true),
+        |on, items| streams::pipeline(on, items, false),
+        1.3,
+    );
+    let mut latencies: Vec<_> = (0..rounds).map(|_| streams::cancel(on)).collect();
+    latencies.sort_unstable();
+    let worst = latencies[rounds - 1];
+    let reached = if worst < Duration::from_millis(10) {
+        "reached"
+    } else {
+        "missed"
+    };
+    table.row([
+        format!(
+            "µs from drop to the last of {} futures, worst of {rounds}, {name}",
+            streams::CUT
+        ),
+        figure(worst.as_nanos() as f64 / 1000.0),
+        String::new(),
+        String::new(),
+        format!("less than 10 ms: {reached}"),
+    ]);
 }

@@ -89,17 +89,19 @@ impl<P: PerItem> Lane<P> {
 
     /// Does what is to be done until there is nothing more.
     pub(super) async fn run(mut self) {
+        // Once for all items, whose futures borrow from it: lanes would meet at its count.
+        let shared = self.shared.clone();
         let mut items = Vec::new();
         let mut turn = Instant::now();
         loop {
             let (seat, limit) = (&self.seat, self.limit);
             let (finished, chunk) = (&mut self.finished, &mut self.chunk);
-            match self.shared.next(seat, finished, chunk, limit) {
+            match shared.next(seat, finished, chunk, limit) {
                 Step::Push(sink, batch) => self.push(sink, batch).await,
                 Step::Letters(sink, batch) => self.post(sink, batch).await,
                 Step::Run => {
                     let began = Instant::now();
-                    self.run_chunk().await;
+                    self.run_chunk(&shared).await;
                     let now = Instant::now();
                     self.adjust(now - began);
                     if now - turn >= TURN {
@@ -117,7 +119,7 @@ impl<P: PerItem> Lane<P> {
                 Step::Close(closing) => {
                     let cause = self.close(*closing).await;
                     self.place = Place::Left;
-                    self.shared.closed(cause);
+                    shared.closed(cause);
                     return;
                 }
                 Step::Leave => {
@@ -153,13 +155,13 @@ impl<P: PerItem> Lane<P> {
         self.place = Place::Active; // counted by the caller
     }
 
-    async fn run_chunk(&mut self) {
+    async fn run_chunk(&mut self, shared: &Shared<P>) {
         while let Some((number, item)) = self.chunk.pop_front() {
-            if self.shared.is_stopping() {
+            if shared.is_stopping() {
                 ignore_panic(|| drop(item));
                 continue;
             }
-            if let Some(finished) = self.run_item(number, item).await {
+            if let Some(finished) = self.run_item(shared, number, item).await {
                 let stop = matches!(finished, Finished::Stop(_));
                 self.finished.push(finished);
                 if stop {
@@ -174,8 +176,12 @@ impl<P: PerItem> Lane<P> {
     }
 
     /// Runs one item; `None` if it was cut off.
-    async fn run_item(&mut self, number: u64, item: P::Item) -> Option<Finished<P>> {
-        let shared = self.shared.clone();
+    async fn run_item(
+        &mut self,
+        shared: &Shared<P>,
+        number: u64,
+        item: P::Item,
+    ) -> Option<Finished<P>> {
         let copy = match contain(|| shared.settings.copy.map(|copy| copy(&item))) {
             Ok(copy) => copy,
             Err(payload) => return Some(self.failed(Failure::panic(number, payload), None)),
@@ -316,7 +322,7 @@ impl<P: PerItem> Lane<P> {
         room: usize,
         items: &mut Vec<P::Item>,
     ) -> Pull {
-        let refused = acknowledge(&mut *feed, acks);
+        let refused = feed.acknowledge(&acks).err();
         let mut cx = Context::from_waker(&self.shared.bell);
         let pulled = feed.pull(&mut cx, room, items);
         let none = items.is_empty();
@@ -353,7 +359,7 @@ impl<P: PerItem> Lane<P> {
             ignore_panic(|| drop(letters));
         }
         if let Some(mut feed) = feed {
-            let refused = acknowledge(&mut *feed, acks);
+            let refused = feed.acknowledge(&acks).err();
             cause = cause.or(refused.map(Cause::Source));
             if in_order {
                 let outcome = poll_fn(|cx| feed.poll_close(cx)).await;
@@ -370,17 +376,6 @@ impl<P: PerItem> Lane<P> {
 enum Pull {
     Done,
     Again,
-}
-
-/// Tells a source what is done; its first error.
-fn acknowledge<I>(feed: &mut dyn Feed<I>, acks: Vec<u64>) -> Option<BoxError> {
-    let mut refused = None;
-    for number in acks {
-        if let Err(error) = feed.acknowledge(number) {
-            refused.get_or_insert(error);
-        }
-    }
-    refused
 }
 
 async fn close_sink<T>(sink: &mut dyn Outflow<T>) -> Result<(), BoxError> {

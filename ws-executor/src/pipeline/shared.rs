@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use ws_core::sync::atomic::{AtomicBool, Ordering};
-use ws_core::sync::{Mutex, MutexGuard};
+use ws_core::sync::{CachePadded, Mutex, MutexGuard};
 
 use super::failure::{BoxError, Cause};
 use super::lane::{Lane, Place};
@@ -29,7 +29,8 @@ pub(super) struct Shared<P: PerItem> {
     stopping: AtomicBool,
     /// What the source wakes when it has items again.
     pub(super) bell: Waker,
-    state: Mutex<State<P>>,
+    /// Apart from what lanes read for each item.
+    state: CachePadded<Mutex<State<P>>>,
     me: Weak<Self>,
 }
 
@@ -51,7 +52,7 @@ impl<P: PerItem> Shared<P> {
             settings,
             stopping: AtomicBool::new(false),
             bell: Waker::from(Arc::new(Bell(me.clone()))),
-            state: Mutex::new(state),
+            state: CachePadded::new(Mutex::new(state)),
             me: me.clone(),
         })
     }

@@ -147,8 +147,8 @@ pub(super) trait Feed<I>: Send {
     /// Pulls up to so many items.
     fn pull(&mut self, cx: &mut Context<'_>, room: usize, into: &mut Vec<I>) -> Pulled;
 
-    /// Acknowledges the item of this number.
-    fn acknowledge(&mut self, number: u64) -> Result<(), BoxError>;
+    /// Acknowledges the items of these numbers; all of them, also after an error.
+    fn acknowledge(&mut self, numbers: &[u64]) -> Result<(), BoxError>;
 
     /// [`Source::poll_close`].
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
@@ -223,11 +223,15 @@ impl<S: Source> Feed<S::Item> for Single<S> {
         guarded(pulling).unwrap_or_else(Pulled::Failed)
     }
 
-    fn acknowledge(&mut self, number: u64) -> Result<(), BoxError> {
-        let Some(name) = self.names.take(number) else {
-            return Ok(());
-        };
-        guarded(|| self.source.as_mut().acknowledge(name))?
+    fn acknowledge(&mut self, numbers: &[u64]) -> Result<(), BoxError> {
+        let mut outcome = Ok(());
+        for &number in numbers {
+            if let Some(name) = self.names.take(number) {
+                let said = guarded(|| self.source.as_mut().acknowledge(name));
+                outcome = outcome.and(said.and_then(|said| said));
+            }
+        }
+        outcome
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
@@ -313,11 +317,14 @@ impl<I> Feed<I> for Merged<I> {
         }
     }
 
-    fn acknowledge(&mut self, number: u64) -> Result<(), BoxError> {
-        match self.names.take(number) {
-            Some((at, number)) => self.feeds[at].feed.acknowledge(number),
-            None => Ok(()),
+    fn acknowledge(&mut self, numbers: &[u64]) -> Result<(), BoxError> {
+        let mut outcome = Ok(());
+        for &number in numbers {
+            if let Some((at, number)) = self.names.take(number) {
+                outcome = outcome.and(self.feeds[at].feed.acknowledge(&[number]));
+            }
         }
+        outcome
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
