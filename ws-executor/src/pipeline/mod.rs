@@ -3,6 +3,7 @@
 mod builder;
 mod closure;
 mod failure;
+pub mod files;
 
 mod lane;
 mod outlet;

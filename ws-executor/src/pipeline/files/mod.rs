@@ -1,0 +1,30 @@
+//! Files at the ends of a pipeline: lines that are read once and for all, results that are
+//! appended.
+//!
+//! A run over a file can be killed at any moment and started again: every line then comes
+//! at least once. [`Lines`] remembers in an *offset file* up to where all lines are done
+//! with. A sink that appends has written the results of a line before that line is
+//! acknowledged, so what the offset file skips is in the output. What was under way comes
+//! again, and may be in the output twice; so may be at most what was in flight and what was
+//! acknowledged since the offset file was last written.
+//!
+//! | event | nothing is lost because |
+//! |---|---|
+//! | the process is killed (`SIGKILL`) | results are handed to the system with `write` before their lines are acknowledged, and the offset file is replaced by a rename |
+//! | the machine stops (power) | the same, if the sink is [synced](AppendLines::synced): its file is on the disk before the offset file is; the offset file is synced before the rename, and its directory after it |
+//!
+//! Reading, and writing without a sync, happens on the lane: it is seldom more than a copy
+//! to or from the system's cache. Syncs of the sink happen on a thread for code that
+//! blocks.
+
+mod append;
+mod lines;
+
+#[cfg(feature = "json")]
+mod json;
+
+pub use append::AppendLines;
+pub use lines::Lines;
+
+#[cfg(feature = "json")]
+pub use json::{AppendJson, JsonLines};
