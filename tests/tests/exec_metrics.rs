@@ -63,7 +63,8 @@ fn the_total_is_the_sum_over_the_workers() {
         let metrics = settle(&executor);
         let total = metrics.total();
         assert_eq!(metrics.workers().len(), 3);
-        let sum = |field: fn(&WorkerMetrics) -> u64| metrics.workers().iter().map(field).sum();
+        let sum =
+            |field: fn(&WorkerMetrics) -> u64| metrics.workers().iter().map(field).sum::<u64>();
         assert_eq!(total.polls, 2_000);
         assert_eq!(total.polls, sum(|worker| worker.polls));
         assert_eq!(total.parks, sum(|worker| worker.parks));

@@ -34,8 +34,8 @@ fn results_are_in_order_and_the_limit_holds() {
             assert_eq!(most.get().min(limit), most.get());
         }
         assert_eq!(
-            block_on(each(Vec::<u32>::new(), 1, |item| async move { item })),
-            []
+            block_on(each(Vec::new(), 1, |item: u32| async move { item })),
+            Vec::<u32>::new()
         );
     });
 }
