@@ -219,6 +219,46 @@ fn a_slow_item_stalls_no_other_but_for_order() {
 }
 
 #[test]
+fn items_without_results_hold_their_place_in_the_order() {
+    watchdog::guard("places", || {
+        let executor = tests::exec::executor(2);
+        let (numbers, acks) = Numbers::to(500);
+        let door = Door::default();
+        let first = door.clone();
+        let letters = Collect::new();
+        let running = pipeline::from_fn(&executor.handle(), move |n: u64| {
+            let first = first.clone();
+            async move {
+                match n {
+                    0 => first.pass().await,
+                    n if n % 2 == 0 => return Verdict::Skipped,
+                    _ => return Verdict::Failed((), None),
+                }
+                Verdict::Done(n)
+            }
+        })
+        .source(numbers)
+        .in_flight(16)
+        .ordered(true)
+        .on_error(|_| Route::DeadLetter)
+        .dead_letter(letters.clone())
+        .build()
+        .unwrap()
+        .start();
+        // Though fifteen of them have ended, no seventeenth is pulled before the first has.
+        until(|| acks.len() == 15);
+        block_on(executor.spawn(async { yield_now().await }));
+        assert_eq!((running.progress().items, letters.len()), (16, 8));
+        door.open();
+        let report = block_on(running).unwrap();
+        assert_eq!(
+            (report.done, report.skipped, report.dead_lettered),
+            (1, 249, 250)
+        );
+    });
+}
+
+#[test]
 fn an_item_is_acknowledged_when_the_sink_is_complete() {
     watchdog::guard("acknowledged late", || {
         let executor = tests::exec::executor(2);
