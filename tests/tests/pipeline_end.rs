@@ -127,7 +127,7 @@ impl Program for Cut {
             }
             How::Drop => {
                 drop(running);
-                until(|| watch.progress().in_flight == 0);
+                until(|| watch.is_over());
                 watch.report()
             }
         };

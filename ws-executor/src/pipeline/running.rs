@@ -107,7 +107,7 @@ impl<E> Running<E> {
     ///     std::thread::yield_now();
     /// }
     /// drop(running);
-    /// while watch.progress().in_flight > 0 {
+    /// while !watch.is_over() {
     ///     std::thread::yield_now();
     /// }
     /// assert_eq!(watch.progress().cancelled, 10);
@@ -222,6 +222,23 @@ impl Watch {
         self.0.progress()
     }
 
+    /// Whether the run is over: all of it is dropped, and its report is final.
+    ///
+    /// ```
+    /// use ws_executor::{Executor, pipeline};
+    ///
+    /// let executor = Executor::new();
+    /// let echo = pipeline::from_fn(&executor.handle(), |n: u32| async move { Ok::<_, ()>(n) });
+    /// let running = echo.iter(0..5).build().unwrap().start();
+    /// let watch = running.watch();
+    /// executor.block_on(running).unwrap();
+    /// assert!(watch.is_over());
+    /// ```
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
+
     /// The report up to now.
     ///
     /// ```
@@ -242,12 +259,17 @@ impl Watch {
 
 trait Look: Send + Sync {
     fn progress(&self) -> Progress;
+    fn is_over(&self) -> bool;
     fn report(&self) -> Report;
 }
 
 impl<P: PerItem> Look for Shared<P> {
     fn progress(&self) -> Progress {
         Self::progress(self)
+    }
+
+    fn is_over(&self) -> bool {
+        Self::is_over(self)
     }
 
     fn report(&self) -> Report {

@@ -315,6 +315,7 @@ impl<P: PerItem> Shared<P> {
         };
         let mut state = lock(&self.state);
         state.outcome = Some(outcome);
+        state.over = true;
         let waiter = state.waiter.take();
         drop(state);
         if let Some(waiter) = waiter {
@@ -362,6 +363,10 @@ impl<P: PerItem> Shared<P> {
         if state.phase < Phase::Stopping {
             self.stop(state);
         }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        lock(&self.state).over
     }
 
     pub(super) fn progress(&self) -> Progress {

@@ -102,6 +102,8 @@ pub(super) struct State<P: PerItem> {
     /// Why it ends early; the first counts.
     pub(super) causes: Vec<Cause<P::Error>>,
     pub(super) began: Option<Instant>,
+    /// All is dropped, and the outcome was there to be taken.
+    pub(super) over: bool,
     pub(super) outcome: Option<Outcome<P>>,
     pub(super) waiter: Option<Waker>,
 }
@@ -210,6 +212,7 @@ impl<P: PerItem> State<P> {
             seats: Vec::new(),
             causes: Vec::new(),
             began: None,
+            over: false,
             outcome: None,
             waiter: None,
         }
