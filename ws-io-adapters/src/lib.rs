@@ -11,8 +11,10 @@
 //! | `async_std`, feature `async-std` | the same | async-std's I/O types |
 //! | `tokio` | a tokio runtime's, one for each executor | tokio, hyper, axum, reqwest, sqlx … |
 //! | `hyper` | none | hyper's traits for executors and timers |
+//! | `quinn` | none | quinn's trait for runtimes |
 //!
-//! No feature is on by default, and all may be on together. Every adapter is one call:
+//! [`recipes`] has the few lines for libraries with a trait of their own: libp2p, OpenDAL,
+//! Arti. No feature is on by default, and all may be on together. Every adapter is one call:
 //!
 //! ```
 //! # #[cfg(feature = "smol")] {
@@ -33,6 +35,9 @@
 pub mod async_std;
 #[cfg(feature = "hyper")]
 pub mod hyper;
+#[cfg(feature = "quinn")]
+pub mod quinn;
+pub mod recipes;
 #[cfg(feature = "smol")]
 pub mod smol;
 #[cfg(feature = "tokio")]
