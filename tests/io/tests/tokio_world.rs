@@ -70,6 +70,33 @@ fn a_task_with_ready_channels_yields() {
     });
 }
 
+/// Our `block_on` goes on being a worker, also inside of tokio's: it drives the reactor, and
+/// runs tasks. On one worker nobody else would.
+#[test]
+fn a_worker_waits_inside_a_runtime_handle() {
+    both("nested in a handle", |executor| {
+        let task = executor.spawn(async {
+            RuntimeHandle::current().block_on(async {
+                Handle::current().block_on(async {
+                    let other = spawn(async {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                        2
+                    });
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    tokio::spawn(async { 5 }).await.unwrap() + other.await
+                })
+            })
+        });
+        assert_eq!(executor.block_on(task), 7);
+        // The worker is as it was.
+        let after = executor.spawn(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            RuntimeHandle::current().block_on(async { 3 })
+        });
+        assert_eq!(executor.block_on(after), 3);
+    });
+}
+
 #[test]
 fn a_nested_block_on_has_a_budget_of_its_own() {
     both("nested budget", |executor| {

@@ -21,11 +21,12 @@
 //!   task on all workers.
 //! - Every poll of a task has tokio's cooperative budget of 128 operations or so, as in a
 //!   tokio task, so that one with ready channels or sockets lets others run.
-//!
 //! - `block_in_place`, and `Handle::block_on` of tokio's, block the worker that calls them.
 //!   The runtime is driven by the others: on an executor with a single worker, what they
 //!   wait for must not need the reactor. [`ws_executor::Handle::block_on`] has no such
-//!   limit: it goes on being a worker while it waits.
+//!   limit: it goes on being a worker while it waits, also inside of tokio's
+//!   `Handle::block_on`. Only inside the `block_on` of *another* runtime that a task has
+//!   made it must not be called: what it runs would find that runtime, which waits for it.
 //!
 //! In [`attach`] the runtime is the program's own, with its own threads. They run its
 //! reactor, and wake our workers.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::tokio::runtime::{Builder, Handle, Runtime};
+use ::tokio::task::block_in_place;
 use ws_core::Driver;
 use ws_core::driver::Visitor;
 
@@ -84,7 +85,9 @@ impl Driver for Parked {
         // Without a runtime the executor is closed, and the worker about to end.
         let quiet = runtime.as_deref().and_then(|quiet| quiet.0.as_ref());
         if let Some(runtime) = quiet {
-            runtime.block_on(self.signal.wait(timeout));
+            // A task may have called our `block_on` inside of tokio's `Handle::block_on`, where
+            // no runtime can be entered: this steps out of there, and does nothing elsewhere.
+            block_in_place(|| runtime.block_on(self.signal.wait(timeout)));
         }
     }
 
