@@ -69,8 +69,7 @@ pub(crate) fn pipeline<S: Spawn + Clone + Send + Sync + 'static>(
     wait_for(on, async move {
         let report = pipeline.run().await.expect("no item fails");
         assert_eq!(report.done, items);
-        let sum = *sum.lock().expect("no panic");
-        sum
+        *sum.lock().expect("no panic")
     })
 }
 

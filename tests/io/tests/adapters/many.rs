@@ -38,6 +38,6 @@ pub(crate) fn thousand_connections<W: World>(_: &str) {
         let pings: Vec<_> = pings.collect();
         join_all(pings).await.into_iter().sum::<u64>()
     });
-    assert_eq!(executor.block_on(whole), (0..CONNECTIONS).sum());
+    assert_eq!(executor.block_on(whole), (0..CONNECTIONS).sum::<u64>());
     drop(server);
 }
