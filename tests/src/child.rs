@@ -49,18 +49,14 @@ pub fn run_leaking(test: &str, scene: impl FnOnce()) -> Option<Ending> {
     })
 }
 
-/// As [`run`], with an environment variable set for the child.
+/// As [`run`], with environment variables set for the child.
 ///
 /// # Panics
 ///
 /// As [`run`].
-pub fn run_with(
-    test: &str,
-    (variable, value): (&str, &str),
-    scene: impl FnOnce(),
-) -> Option<Ending> {
+pub fn run_with(test: &str, variables: &[(&str, &str)], scene: impl FnOnce()) -> Option<Ending> {
     stage(test, scene, |child| {
-        child.env(variable, value);
+        child.envs(variables.iter().copied());
     })
 }
 

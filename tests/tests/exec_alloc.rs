@@ -183,7 +183,7 @@ fn scene() {
 /// How many allocations the child had, if it came to its end; otherwise it has to have
 /// aborted in the right manner.
 fn run_child(test: &str, fails: usize, parts: &mut BTreeSet<&str>) -> Option<usize> {
-    let ending = child::run_with(test, (VARIABLE, &fails.to_string()), || unreachable!());
+    let ending = child::run_with(test, &[(VARIABLE, &fails.to_string())], || unreachable!());
     let ending = ending.expect("this is the parent");
     if ending.code != Some(0) {
         let said = ABORTS.iter().find(|text| ending.stderr.contains(**text));

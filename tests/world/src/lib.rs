@@ -2,7 +2,7 @@
 //! directory and on a Unix socket there, so that tests do not meet each other, nor a server
 //! that the machine runs anyway.
 //!
-//! Where a server is not installed, its tests say so and pass; `.ci/servers` installs both.
+//! Where a server is not installed, its tests say so and pass; `.ci/packages` installs both.
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
