@@ -12,8 +12,9 @@
 //! 1. **One at a time.** At most one thread is inside [`turn`](Driver::turn), and what
 //!    one did there happens before the next one enters.
 //! 2. **Inside a life.** Every call but [`wake`](Driver::wake) and
-//!    [`block_on`](Driver::block_on) comes from a worker's thread, during its
-//!    [`enter`](Driver::enter).
+//!    [`block_on`](Driver::block_on) comes from a thread that is in [`enter`](Driver::enter):
+//!    that of a worker, or one that stands in for the workers while all of them compute.
+//!    The latter only looks, with a timeout of zero.
 //!
 //! What the driver promises:
 //! 1. **A wake is not lost.** After a call of `wake`, the `turn` that is under way, or
@@ -22,8 +23,8 @@
 //! 2. **A wake publishes.** What happens before a `wake` happens before the return of
 //!    the `turn` that it ends.
 //! 3. **Wakers run inside the turn**, on its thread, as far as the driver can see to
-//!    it. The tasks they wake are then queued on that worker, without a notification
-//!    of anyone; [`wake_local`](Driver::wake_local) tells the driver of it.
+//!    it. If that is a worker's, the tasks they wake are queued on that worker, without a
+//!    notification of anyone; [`wake_local`](Driver::wake_local) tells the driver of it.
 //! 4. **Nothing is lost between turns.** An event that comes while nobody is inside is
 //!    seen by the next `turn`.
 
@@ -67,8 +68,8 @@ pub type Visitor<'a> = Pin<&'a mut dyn Future<Output = ()>>;
 /// idle.turn(None); // returns at once
 /// ```
 pub trait Driver: Send + Sync + 'static {
-    /// Runs a worker's whole life, inside whatever thread context the reactor's types
-    /// need. Has to call `life` once.
+    /// Runs the whole life of a worker, or of a thread that stands in for the workers,
+    /// inside whatever thread context the reactor's types need. Has to call `life` once.
     fn enter(&self, life: &mut dyn FnMut()) {
         life();
     }
@@ -84,7 +85,7 @@ pub trait Driver: Send + Sync + 'static {
     /// return soon, for which no system call is needed.
     fn wake_local(&self) {}
 
-    /// Runs one poll of a task, inside whatever the reactor's types need there, such
+    /// Runs one poll of a task, on a thread that is in [`enter`](Self::enter), inside whatever the reactor's types need there, such
     /// as a budget. Has to call `poll` once.
     fn poll_scope(&self, poll: &mut dyn FnMut()) {
         poll();

@@ -21,7 +21,9 @@
 //! When the worker that was in the reactor runs a poll that takes long, the others do not
 //! notice: events then wait for a worker that runs out of tasks, or for the `async-io`
 //! thread, which looks every 10 ms or so. Code that computes for long belongs into
-//! [`ws_executor::spawn_blocking`], or into tasks that yield.
+//! [`ws_executor::spawn_blocking`], into tasks that yield, or into [`ws_executor::compute`]:
+//! that takes a worker which has no task to poll, and leaves tasks to the others, though
+//! events may have to wait for the `async-io` thread then, too.
 
 use ws_executor::{BuildError, Builder, Executor};
 
