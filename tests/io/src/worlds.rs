@@ -1,5 +1,9 @@
 //! The adapters, as worlds.
+//!
+//! What they do is the same, word for word, but the types have no traits in common that
+//! would cover it: so there is one macro, and the types are its arguments.
 
+use std::convert::identity;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,162 +17,27 @@ use crate::world::World;
 
 const LOOPBACK: (&str, u16) = ("127.0.0.1", 0);
 
-/// Only the executor differs.
-macro_rules! async_io_world {
-    ($(#[$doc:meta])* $world:ident, $build:expr) => {
+/// A world over sockets of the types given. `adapt` makes futures-io of a connection.
+macro_rules! world {
+    (
+        $(#[$doc:meta])* $world:ident,
+        build: $keep:ty = $build:expr,
+        tcp: $listener:ty, $connection:ty => $stream:ty,
+        unix: $unix_listener:ty = $bind_unix:expr, $unix_connection:ty => $unix_stream:ty,
+        udp: $udp:ty,
+        adapt: $adapt:expr,
+        sleep: $sleep:expr,
+    ) => {
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $world;
 
         impl World for $world {
-            type Listener = async_net::TcpListener;
-            type Stream = async_net::TcpStream;
-            type UnixListener = async_net::unix::UnixListener;
-            type UnixStream = async_net::unix::UnixStream;
-            type Udp = async_net::UdpSocket;
-            type Keep = ();
-
-            fn build(builder: Builder) -> (Executor, ()) {
-                ($build(builder).expect("the executor starts"), ())
-            }
-
-            async fn bind() -> io::Result<(Self::Listener, SocketAddr)> {
-                let listener = async_net::TcpListener::bind(LOOPBACK).await?;
-                let address = listener.local_addr()?;
-                Ok((listener, address))
-            }
-
-            async fn accept(listener: &Self::Listener) -> io::Result<Self::Stream> {
-                Ok(listener.accept().await?.0)
-            }
-
-            async fn connect(address: SocketAddr) -> io::Result<Self::Stream> {
-                async_net::TcpStream::connect(address).await
-            }
-
-            fn bind_unix(path: &Path) -> io::Result<Self::UnixListener> {
-                async_net::unix::UnixListener::bind(path)
-            }
-
-            async fn accept_unix(listener: &Self::UnixListener) -> io::Result<Self::UnixStream> {
-                Ok(listener.accept().await?.0)
-            }
-
-            async fn connect_unix(path: &Path) -> io::Result<Self::UnixStream> {
-                async_net::unix::UnixStream::connect(path).await
-            }
-
-            async fn udp() -> io::Result<(Self::Udp, SocketAddr)> {
-                let socket = async_net::UdpSocket::bind(LOOPBACK).await?;
-                let address = socket.local_addr()?;
-                Ok((socket, address))
-            }
-
-            async fn send_to(socket: &Self::Udp, data: &[u8], to: SocketAddr) -> io::Result<usize> {
-                socket.send_to(data, to).await
-            }
-
-            async fn receive_from(
-                socket: &Self::Udp,
-                data: &mut [u8],
-            ) -> io::Result<(usize, SocketAddr)> {
-                socket.recv_from(data).await
-            }
-
-            async fn sleep(duration: Duration) {
-                async_io::Timer::after(duration).await;
-            }
-        }
-    };
-}
-
-async_io_world! {
-    /// smol's I/O on an executor that knows nothing of it: async-io's own thread drives.
-    Unaware, Builder::build
-}
-
-async_io_world! {
-    /// smol's I/O under its adapter.
-    Smol, ws_io_adapters::smol::executor
-}
-
-/// async-std's I/O under its adapter.
-#[derive(Debug)]
-pub struct AsyncStd;
-
-impl World for AsyncStd {
-    type Listener = async_std::net::TcpListener;
-    type Stream = async_std::net::TcpStream;
-    type UnixListener = async_std::os::unix::net::UnixListener;
-    type UnixStream = async_std::os::unix::net::UnixStream;
-    type Udp = async_std::net::UdpSocket;
-    type Keep = ();
-
-    fn build(builder: Builder) -> (Executor, ()) {
-        let executor = ws_io_adapters::async_std::executor(builder);
-        (executor.expect("the executor starts"), ())
-    }
-
-    async fn bind() -> io::Result<(Self::Listener, SocketAddr)> {
-        let listener = async_std::net::TcpListener::bind(LOOPBACK).await?;
-        let address = listener.local_addr()?;
-        Ok((listener, address))
-    }
-
-    async fn accept(listener: &Self::Listener) -> io::Result<Self::Stream> {
-        Ok(listener.accept().await?.0)
-    }
-
-    async fn connect(address: SocketAddr) -> io::Result<Self::Stream> {
-        async_std::net::TcpStream::connect(address).await
-    }
-
-    fn bind_unix(path: &Path) -> io::Result<Self::UnixListener> {
-        let listener = std::os::unix::net::UnixListener::bind(path)?;
-        listener.set_nonblocking(true)?;
-        Ok(listener.into())
-    }
-
-    async fn accept_unix(listener: &Self::UnixListener) -> io::Result<Self::UnixStream> {
-        Ok(listener.accept().await?.0)
-    }
-
-    async fn connect_unix(path: &Path) -> io::Result<Self::UnixStream> {
-        async_std::os::unix::net::UnixStream::connect(path).await
-    }
-
-    async fn udp() -> io::Result<(Self::Udp, SocketAddr)> {
-        let socket = async_std::net::UdpSocket::bind(LOOPBACK).await?;
-        let address = socket.local_addr()?;
-        Ok((socket, address))
-    }
-
-    async fn send_to(socket: &Self::Udp, data: &[u8], to: SocketAddr) -> io::Result<usize> {
-        socket.send_to(data, to).await
-    }
-
-    async fn receive_from(socket: &Self::Udp, data: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        socket.recv_from(data).await
-    }
-
-    async fn sleep(duration: Duration) {
-        async_std::task::sleep(duration).await;
-    }
-}
-
-/// Only the executor differs.
-macro_rules! tokio_world {
-    ($(#[$doc:meta])* $world:ident, $keep:ty, $build:expr) => {
-        $(#[$doc])*
-        #[derive(Debug)]
-        pub struct $world;
-
-        impl World for $world {
-            type Listener = tokio::net::TcpListener;
-            type Stream = Compat<tokio::net::TcpStream>;
-            type UnixListener = tokio::net::UnixListener;
-            type UnixStream = Compat<tokio::net::UnixStream>;
-            type Udp = tokio::net::UdpSocket;
+            type Listener = $listener;
+            type Stream = $stream;
+            type UnixListener = $unix_listener;
+            type UnixStream = $unix_stream;
+            type Udp = $udp;
             type Keep = $keep;
 
             fn build(builder: Builder) -> (Executor, $keep) {
@@ -176,33 +45,33 @@ macro_rules! tokio_world {
             }
 
             async fn bind() -> io::Result<(Self::Listener, SocketAddr)> {
-                let listener = tokio::net::TcpListener::bind(LOOPBACK).await?;
+                let listener = <$listener>::bind(LOOPBACK).await?;
                 let address = listener.local_addr()?;
                 Ok((listener, address))
             }
 
             async fn accept(listener: &Self::Listener) -> io::Result<Self::Stream> {
-                Ok(listener.accept().await?.0.compat())
+                Ok($adapt(listener.accept().await?.0))
             }
 
             async fn connect(address: SocketAddr) -> io::Result<Self::Stream> {
-                Ok(tokio::net::TcpStream::connect(address).await?.compat())
+                Ok($adapt(<$connection>::connect(address).await?))
             }
 
             fn bind_unix(path: &Path) -> io::Result<Self::UnixListener> {
-                tokio::net::UnixListener::bind(path)
+                $bind_unix(path)
             }
 
             async fn accept_unix(listener: &Self::UnixListener) -> io::Result<Self::UnixStream> {
-                Ok(listener.accept().await?.0.compat())
+                Ok($adapt(listener.accept().await?.0))
             }
 
             async fn connect_unix(path: &Path) -> io::Result<Self::UnixStream> {
-                Ok(tokio::net::UnixStream::connect(path).await?.compat())
+                Ok($adapt(<$unix_connection>::connect(path).await?))
             }
 
             async fn udp() -> io::Result<(Self::Udp, SocketAddr)> {
-                let socket = tokio::net::UdpSocket::bind(LOOPBACK).await?;
+                let socket = <$udp>::bind(LOOPBACK).await?;
                 let address = socket.local_addr()?;
                 Ok((socket, address))
             }
@@ -219,8 +88,68 @@ macro_rules! tokio_world {
             }
 
             async fn sleep(duration: Duration) {
-                tokio::time::sleep(duration).await;
+                $sleep(duration).await;
             }
+        }
+    };
+}
+
+/// smol's I/O; only the executor differs.
+macro_rules! smol_world {
+    ($(#[$doc:meta])* $world:ident, $build:expr) => {
+        world! {
+            $(#[$doc])* $world,
+            build: () = |builder| ($build(builder).expect("the executor starts"), ()),
+            tcp: async_net::TcpListener, async_net::TcpStream => async_net::TcpStream,
+            unix: async_net::unix::UnixListener = async_net::unix::UnixListener::bind,
+                async_net::unix::UnixStream => async_net::unix::UnixStream,
+            udp: async_net::UdpSocket,
+            adapt: identity,
+            sleep: async_io::Timer::after,
+        }
+    };
+}
+
+smol_world! {
+    /// smol's I/O on an executor that knows nothing of it: async-io's own thread drives.
+    Unaware, Builder::build
+}
+
+smol_world! {
+    /// smol's I/O under its adapter.
+    Smol, ws_io_adapters::smol::executor
+}
+
+world! {
+    /// async-std's I/O under its adapter.
+    AsyncStd,
+    build: () = |builder| {
+        let executor = ws_io_adapters::async_std::executor(builder);
+        (executor.expect("the executor starts"), ())
+    },
+    tcp: async_std::net::TcpListener, async_std::net::TcpStream => async_std::net::TcpStream,
+    unix: async_std::os::unix::net::UnixListener = |path: &Path| {
+        let listener = std::os::unix::net::UnixListener::bind(path)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener.into())
+    }, async_std::os::unix::net::UnixStream => async_std::os::unix::net::UnixStream,
+    udp: async_std::net::UdpSocket,
+    adapt: identity,
+    sleep: async_std::task::sleep,
+}
+
+/// tokio's I/O; only the executor differs.
+macro_rules! tokio_world {
+    ($(#[$doc:meta])* $world:ident, $keep:ty, $build:expr) => {
+        world! {
+            $(#[$doc])* $world,
+            build: $keep = $build,
+            tcp: tokio::net::TcpListener, tokio::net::TcpStream => Compat<tokio::net::TcpStream>,
+            unix: tokio::net::UnixListener = tokio::net::UnixListener::bind,
+                tokio::net::UnixStream => Compat<tokio::net::UnixStream>,
+            udp: tokio::net::UdpSocket,
+            adapt: TokioAsyncReadCompatExt::compat,
+            sleep: tokio::time::sleep,
         }
     };
 }
