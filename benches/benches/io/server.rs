@@ -1,13 +1,14 @@
 //! The server: echo, HTTP, timers, and a load of computing, in a process of its own.
 //!
 //! It is told what to do by lines on its standard input, and answers each with one. The
-//! code is the same for both contenders of a kind of I/O; only the spawner differs.
+//! code is the same for all contenders; only the spawner differs, and the I/O types.
 
 mod on_smol;
 mod on_tokio;
+mod serve;
 
 use std::hint::black_box;
-use std::io::{BufRead, stdin};
+use std::io::{self, BufRead, stdin};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,9 @@ use std::time::{Duration, Instant};
 use benches::usage::Usage;
 use ws_executor::Executor;
 
+use self::on_smol::OverSmol;
+use self::on_tokio::OverTokio;
+use self::serve::serve;
 use crate::contender::{Kind, Smol, Spawner, WORKERS, keep, tokio_runtime};
 
 /// How long one poll of the load computes.
@@ -28,10 +32,25 @@ struct Ports {
 }
 
 /// The I/O types of a contender.
-trait World: Clone + 'static {
-    fn serve(&self) -> Ports;
+trait Io: 'static {
+    type Listener: Send + Sync;
+    type Stream: Send + 'static;
+    /// The stream, as hyper wants it.
+    type HyperStream: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static;
+
+    fn listener(listener: TcpListener) -> io::Result<Self::Listener>;
+    /// Waits for a connection, which is not to wait for more before it sends.
+    fn accept(listener: &Self::Listener) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+    fn read(
+        stream: &mut Self::Stream,
+        buffer: &mut [u8],
+    ) -> impl Future<Output = io::Result<usize>> + Send;
+    fn write_all(
+        stream: &mut Self::Stream,
+        bytes: &[u8],
+    ) -> impl Future<Output = io::Result<()>> + Send;
+    fn for_hyper(stream: Self::Stream) -> Self::HyperStream;
     fn sleep(duration: Duration) -> impl Future<Output = ()> + Send;
-    fn spawner(&self) -> &impl Spawner;
 }
 
 /// Runs until its standard input ends.
@@ -40,21 +59,19 @@ pub(crate) fn run(kind: Kind) {
     match kind {
         Kind::WsSmol => {
             let executor = ws_io_adapters::smol::executor(builder());
-            obey(&on_smol::World(keep(executor.expect("it starts"))));
+            obey::<OverSmol>(&keep(executor.expect("it starts")));
         }
-        Kind::Smol => {
-            obey(&on_smol::World(Smol));
-        }
+        Kind::Smol => obey::<OverSmol>(&Smol),
         Kind::WsTokio => {
             let executor = ws_io_adapters::tokio::executor(builder());
-            obey(&on_tokio::World(keep(executor.expect("it starts"))));
+            obey::<OverTokio>(&keep(executor.expect("it starts")));
         }
-        Kind::Tokio => obey(&on_tokio::World(tokio_runtime())),
+        Kind::Tokio => obey::<OverTokio>(&tokio_runtime()),
     }
 }
 
-fn obey<W: World>(world: &W) {
-    let ports = world.serve();
+fn obey<I: Io>(spawner: &impl Spawner) {
+    let ports = serve::<I>(spawner);
     println!("{} {}", ports.echo, ports.http);
     let stalls = Arc::new(AtomicBool::new(false));
     for line in stdin().lock().lines().map_while(Result::ok) {
@@ -70,13 +87,13 @@ fn obey<W: World>(world: &W) {
             }
             ("timers", count) => {
                 let count = count.parse().expect("a number of timers");
-                println!("{}", timers(world, count).as_nanos());
+                println!("{}", timers::<I>(spawner, count).as_nanos());
             }
             ("stall", on) => {
                 let on = on == "on";
                 stalls.store(on, Ordering::Relaxed);
                 if on {
-                    world.spawner().spawn(stall::<W>(Arc::clone(&stalls)));
+                    spawner.spawn(stall::<I>(Arc::clone(&stalls)));
                 }
                 println!("done");
             }
@@ -98,15 +115,15 @@ fn port(listener: &TcpListener) -> u16 {
 
 /// Sets so many timers in tasks of their own, all due after about the same time; returns
 /// how long it took until the last one had fired.
-fn timers<W: World>(world: &W, count: usize) -> Duration {
+fn timers<I: Io>(spawner: &impl Spawner, count: usize) -> Duration {
     let (sender, receiver) = std::sync::mpsc::channel::<()>();
     let begun = Instant::now();
-    let spawner = world.spawner().clone();
-    world.spawner().spawn(async move {
+    let timers = spawner.clone();
+    spawner.spawn(async move {
         for number in 0..count {
             let sender = sender.clone();
-            spawner.spawn(async move {
-                W::sleep(Duration::from_micros(1_000 + (number * 37 % 20_000) as u64)).await;
+            timers.spawn(async move {
+                I::sleep(Duration::from_micros(1_000 + (number * 37 % 20_000) as u64)).await;
                 drop(sender);
             });
         }
@@ -116,13 +133,13 @@ fn timers<W: World>(world: &W, count: usize) -> Duration {
 }
 
 /// A task that computes for long, and then lets others run, until it is told to end.
-async fn stall<W: World>(on: Arc<AtomicBool>) {
+async fn stall<I: Io>(on: Arc<AtomicBool>) {
     while on.load(Ordering::Relaxed) {
         let begun = Instant::now();
         let mut state = 1_u64;
         while begun.elapsed() < STALL {
             state = black_box(state.rotate_left(5).wrapping_mul(31));
         }
-        W::sleep(Duration::from_millis(5)).await;
+        I::sleep(Duration::from_millis(5)).await;
     }
 }

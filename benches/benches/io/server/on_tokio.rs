@@ -1,69 +1,42 @@
-//! The server over tokio's I/O types.
+//! tokio's I/O types.
 
+use std::io;
+use std::net::TcpListener as StdListener;
 use std::time::Duration;
 
-use http_body_util::Full;
-use hyper::body::Bytes;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use ws_io_adapters::hyper::TokioIo;
 
-use super::{Ports, listen, port};
-use crate::contender::Spawner;
-use crate::http::answer;
+pub(super) struct OverTokio;
 
-#[derive(Clone)]
-pub(super) struct World<S>(pub(super) S);
+impl super::Io for OverTokio {
+    type Listener = TcpListener;
+    type Stream = TcpStream;
+    type HyperStream = TokioIo<TcpStream>;
 
-impl<S: Spawner> super::World for World<S> {
-    fn serve(&self) -> Ports {
-        let (echo, http) = (listen(), listen());
-        let ports = Ports {
-            echo: port(&echo),
-            http: port(&http),
-        };
-        self.0.spawn(accept_all(self.0.clone(), echo, echo_all));
-        self.0.spawn(accept_all(self.0.clone(), http, serve_http));
-        ports
+    fn listener(listener: StdListener) -> io::Result<TcpListener> {
+        TcpListener::from_std(listener)
+    }
+
+    async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true).map(|()| stream)
+    }
+
+    async fn read(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+        stream.read(buffer).await
+    }
+
+    async fn write_all(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
+        stream.write_all(bytes).await
+    }
+
+    fn for_hyper(stream: TcpStream) -> TokioIo<TcpStream> {
+        TokioIo::new(stream)
     }
 
     async fn sleep(duration: Duration) {
         tokio::time::sleep(duration).await;
     }
-
-    fn spawner(&self) -> &impl Spawner {
-        &self.0
-    }
-}
-
-async fn accept_all<S: Spawner, F>(
-    spawner: S,
-    listener: std::net::TcpListener,
-    serve: impl Fn(TcpStream) -> F,
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let listener = TcpListener::from_std(listener).expect("the reactor takes it");
-    while let Ok((stream, _)) = listener.accept().await {
-        spawner.spawn(serve(stream));
-    }
-}
-
-async fn echo_all(mut stream: TcpStream) {
-    let _ = stream.set_nodelay(true);
-    let mut buffer = [0; 1024];
-    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-        if stream.write_all(&buffer[..count]).await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn serve_http(stream: TcpStream) {
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(|request| async move { answer::<Full<Bytes>>(&request) });
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    let _ = connection.await;
 }
