@@ -16,16 +16,24 @@
 //!   thread is woken, unless there is more than one such task.
 //! - Timers are async-io's, and fire in the same place.
 //!
+//! - When the worker that was in the reactor is kept by a poll for a millisecond or two, a
+//!   thread named `ws-sentinel` has an idle worker take the reactor (module `sentinel`). It
+//!   sleeps while nothing happens.
+//!
 //! # What it does not do
 //!
-//! When the worker that was in the reactor runs a poll that takes long, the others do not
-//! notice: events then wait for a worker that runs out of tasks, or for the `async-io`
+//! If all workers are kept, events wait for the first that is not, or for the `async-io`
 //! thread, which looks every 10 ms or so. Code that computes for long belongs into
 //! [`ws_executor::spawn_blocking`], into tasks that yield, or into [`ws_executor::compute`]:
-//! that takes a worker which has no task to poll, and leaves tasks to the others, though
-//! events may have to wait for the `async-io` thread then, too.
+//! that takes a worker which has no task to poll, and leaves tasks to the others.
+
+mod sentinel;
+
+use std::sync::Arc;
 
 use ws_executor::{BuildError, Builder, Executor};
+
+use self::sentinel::Sentinel;
 
 /// Builds an executor whose idle workers wait in async-io's reactor.
 ///
@@ -48,5 +56,7 @@ use ws_executor::{BuildError, Builder, Executor};
 ///
 /// As [`Builder::build`].
 pub fn executor(builder: Builder) -> Result<Executor, BuildError> {
-    builder.host(async_io::block_on).build()
+    let sentinel = Arc::new(Sentinel::default());
+    let host = move |worker| async_io::block_on(sentinel.watch(worker));
+    builder.host(host).build()
 }
