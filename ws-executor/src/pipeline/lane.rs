@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use super::failure::{BoxError, Cause, DeadLetter, Failure, Route, message};
-use super::outlet::{Batch, Results};
+use super::outlet::Batch;
 use super::shared::Shared;
 use super::sink::Outflow;
 use super::source::{Feed, guarded};
@@ -59,6 +59,9 @@ pub(super) struct Lane<P: PerItem> {
     seat: Arc<Seat>,
     place: Place,
     chunk: VecDeque<Numbered<P>>,
+    /// Items with one result.
+    done: Batch<P::Output>,
+    /// All others.
     finished: Vec<Finished<P>>,
     limit: usize,
 }
@@ -67,9 +70,9 @@ impl<P: PerItem> Drop for Lane<P> {
     fn drop(&mut self) {
         if self.place != Place::Left {
             // Before the run can be seen to be over.
-            let (chunk, finished) = (&mut self.chunk, &mut self.finished);
-            ignore_panic(|| chunk.clear());
-            ignore_panic(|| finished.clear());
+            ignore_panic(|| self.chunk.clear());
+            ignore_panic(|| self.done.results.clear());
+            ignore_panic(|| self.finished.clear());
             self.shared.lost(self.place);
         }
     }
@@ -82,6 +85,7 @@ impl<P: PerItem> Lane<P> {
             seat,
             place: Place::Active,
             chunk: VecDeque::new(),
+            done: Batch::with_capacity(CHUNK),
             finished: Vec::new(),
             limit: CHUNK,
         }
@@ -95,8 +99,9 @@ impl<P: PerItem> Lane<P> {
         let mut turn = Instant::now();
         loop {
             let (seat, limit) = (&self.seat, self.limit);
-            let (finished, chunk) = (&mut self.finished, &mut self.chunk);
-            match shared.next(seat, finished, chunk, limit) {
+            let (done, finished) = (&mut self.done, &mut self.finished);
+            let chunk = &mut self.chunk;
+            match shared.next(seat, done, finished, chunk, limit) {
                 Step::Push(sink, batch) => self.push(sink, batch).await,
                 Step::Letters(sink, batch) => self.post(sink, batch).await,
                 Step::Run => {
@@ -155,63 +160,80 @@ impl<P: PerItem> Lane<P> {
         self.place = Place::Active; // counted by the caller
     }
 
+    /// Runs the items of the chunk one after the other, until none are left.
+    ///
+    /// One function for all that is done for an item that does not wait, and one landing
+    /// pad for its panics: results are not handed through layers of futures.
     async fn run_chunk(&mut self, shared: &Shared<P>) {
-        while let Some((number, item)) = self.chunk.pop_front() {
-            if shared.is_stopping() {
-                ignore_panic(|| drop(item));
-                continue;
-            }
-            if let Some(finished) = self.run_item(shared, number, item).await {
-                let stop = matches!(finished, Finished::Stop(_));
-                self.finished.push(finished);
-                if stop {
-                    break;
+        let mut future = pin!(None);
+        let (mut number, mut copy) = (0, None);
+        poll_fn(|cx| {
+            loop {
+                let polled = if future.is_none() {
+                    let Some((next, item)) = self.chunk.pop_front() else {
+                        return Poll::Ready(());
+                    };
+                    if shared.is_stopping() {
+                        ignore_panic(|| drop(item));
+                        continue;
+                    }
+                    number = next;
+                    contain(|| {
+                        copy = shared.settings.copy.map(|copy| copy(&item));
+                        future.set(Some(shared.per_item.run(number, item)));
+                        poll_item(future.as_mut(), cx)
+                    })
+                } else if self.resumes(shared) {
+                    contain(|| poll_item(future.as_mut(), cx))
+                } else {
+                    ignore_panic(|| future.set(None));
+                    ignore_panic(|| drop(copy.take()));
+                    continue;
+                };
+                match polled {
+                    Ok(Poll::Ready(verdict)) => self.ended(number, verdict, copy.take()),
+                    Ok(Poll::Pending) => {
+                        if self.waits(cx) {
+                            return Poll::Pending;
+                        }
+                        ignore_panic(|| future.set(None));
+                        ignore_panic(|| drop(copy.take()));
+                    }
+                    Err(payload) => {
+                        ignore_panic(|| future.set(None));
+                        self.ended(number, Verdict::Panicked(payload, None), copy.take());
+                    }
                 }
             }
-        }
-        // Only after a stop: a lane that leaves has nothing left of the user's.
-        for item in self.chunk.drain(..) {
-            ignore_panic(|| drop(item));
-        }
+        })
+        .await;
     }
 
-    /// Runs one item; `None` if it was cut off.
-    async fn run_item(
-        &mut self,
-        shared: &Shared<P>,
-        number: u64,
-        item: P::Item,
-    ) -> Option<Finished<P>> {
-        let copy = match contain(|| shared.settings.copy.map(|copy| copy(&item))) {
-            Ok(copy) => copy,
-            Err(payload) => return Some(self.failed(Failure::panic(number, payload), None)),
-        };
-        let future = match contain(|| shared.per_item.run(number, item)) {
-            Ok(future) => future,
-            Err(payload) => return Some(self.failed(Failure::panic(number, payload), copy)),
-        };
-        let verdict = match self.patiently(future).await {
-            Ending::Ready(verdict) => verdict,
-            Ending::Panicked(payload) => {
-                return Some(self.failed(Failure::panic(number, payload), copy));
-            }
-            Ending::Cut => {
-                ignore_panic(|| drop(copy));
-                return None;
+    /// Notes how an item ended.
+    fn ended(&mut self, number: u64, verdict: Verdict<P::Output, P::Error>, copy: Option<P::Item>) {
+        let failure = match verdict {
+            Verdict::Failed(error, node) => Failure::error(number, error, node),
+            Verdict::Panicked(payload, node) => Failure::panic(number, payload).in_node(node),
+            success => {
+                match success {
+                    Verdict::Done(result) => self.done.add(number, result),
+                    Verdict::Many(results) => self.finished.push(Finished::Many(number, results)),
+                    _ => self.finished.push(Finished::Skipped(number)),
+                }
+                if let Some(copy) = copy {
+                    ignore_panic(|| drop(copy));
+                }
+                return;
             }
         };
-        Some(match verdict {
-            Verdict::Done(result) => Finished::Done(number, Results::One(result)),
-            Verdict::Many(results) => Finished::Done(number, Results::Many(results)),
-            Verdict::Skipped => Finished::Skipped(number),
-            Verdict::Failed(error, node) => {
-                return Some(self.failed(Failure::error(number, error, node), copy));
+        let finished = self.failed(failure, copy);
+        if let Finished::Stop(_) = finished {
+            // The run ends with this: a lane that leaves has nothing left of the user's.
+            for item in self.chunk.drain(..) {
+                ignore_panic(|| drop(item));
             }
-            Verdict::Panicked(payload, node) => {
-                let failure = Failure::panic(number, payload).in_node(node);
-                return Some(self.failed(failure, copy));
-            }
-        })
+        }
+        self.finished.push(finished);
     }
 
     /// Routes an item that failed. A panic of the routing closure stops the run.
@@ -232,15 +254,13 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    /// Awaits a future; while it is pending others do what this lane has left to do.
+    /// Awaits a future; while it is pending others do what there is to do.
     async fn patiently<F: Future>(&mut self, future: F) -> Ending<F::Output> {
+        let shared = self.shared.clone();
         let mut future = pin!(Some(future));
         let ending = poll_fn(|cx| {
-            if self.place == Place::Waiting {
-                self.place = Place::Active;
-                if self.shared.resume() {
-                    return Poll::Ready(Ending::Cut);
-                }
+            if !self.resumes(&shared) {
+                return Poll::Ready(Ending::Cut);
             }
             let future = future
                 .as_mut()
@@ -249,7 +269,8 @@ impl<P: PerItem> Lane<P> {
             match contain(|| future.poll(cx)) {
                 Ok(Poll::Ready(output)) => Poll::Ready(Ending::Ready(output)),
                 Err(payload) => Poll::Ready(Ending::Panicked(payload)),
-                Ok(Poll::Pending) => self.wait(cx),
+                Ok(Poll::Pending) if self.waits(cx) => Poll::Pending,
+                Ok(Poll::Pending) => Poll::Ready(Ending::Cut),
             }
         })
         .await;
@@ -266,14 +287,23 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<Ending<T>> {
+    /// Goes on after a wait, if there was one; false if the run is cancelled.
+    fn resumes(&mut self, shared: &Shared<P>) -> bool {
+        if self.place == Place::Waiting {
+            self.place = Place::Active;
+            return !shared.resume();
+        }
+        true
+    }
+
+    /// Waits for what it has polled, and leaves the rest to others; false if the run is
+    /// cancelled.
+    fn waits(&mut self, cx: &mut Context<'_>) -> bool {
         // Before the look at the phase: a cancellation finds the waker, or this finds it.
         self.seat.wait(cx.waker());
-        self.place = self.shared.wait(&mut self.finished, &mut self.chunk);
-        match self.place {
-            Place::Waiting => Poll::Pending,
-            Place::Active | Place::Left => Poll::Ready(Ending::Cut),
-        }
+        let (done, finished) = (&mut self.done, &mut self.finished);
+        self.place = self.shared.wait(done, finished, &mut self.chunk);
+        self.place == Place::Waiting
     }
 
     async fn push(&mut self, mut sink: Box<dyn Outflow<P::Output>>, batch: Batch<P::Output>) {
@@ -369,6 +399,14 @@ impl<P: PerItem> Lane<P> {
         }
         cause
     }
+}
+
+/// Polls an item, and drops its future when it is ready.
+fn poll_item<F: Future>(mut future: Pin<&mut Option<F>>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    let polled = future.as_mut().as_pin_mut().expect("set by the caller");
+    let output = ready!(polled.poll(cx));
+    future.set(None);
+    Poll::Ready(output)
 }
 
 /// Whether the source is worth another look at once.

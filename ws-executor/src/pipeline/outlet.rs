@@ -22,18 +22,26 @@ pub(super) struct Batch<T> {
 }
 
 impl<T> Batch<T> {
-    fn new() -> Self {
+    pub(super) fn with_capacity(items: usize) -> Self {
         Self {
-            results: Vec::new(),
-            numbers: Vec::new(),
+            results: Vec::with_capacity(items),
+            numbers: Vec::with_capacity(items),
         }
     }
 
-    fn add(&mut self, number: u64, results: Results<T>) {
+    /// Adds an item with one result.
+    pub(super) fn add(&mut self, number: u64, result: T) {
         self.numbers.push(number);
+        self.results.push(result);
+    }
+
+    fn add_many(&mut self, number: u64, results: Results<T>) {
         match results {
-            Results::One(result) => self.results.push(result),
-            Results::Many(mut many) => self.results.append(&mut many),
+            Results::One(result) => self.add(number, result),
+            Results::Many(mut many) => {
+                self.numbers.push(number);
+                self.results.append(&mut many);
+            }
         }
     }
 }
@@ -64,7 +72,7 @@ impl<T> Outlet<T> {
     pub(super) fn new(sink: Box<dyn Outflow<T>>, ordered: bool) -> Self {
         Self {
             sink: Some(sink),
-            ready: Batch::new(),
+            ready: Batch::with_capacity(0),
             window: ordered.then(|| Window {
                 first: 0,
                 places: VecDeque::new(),
@@ -76,7 +84,7 @@ impl<T> Outlet<T> {
     pub(super) fn closed() -> Self {
         Self {
             sink: None,
-            ready: Batch::new(),
+            ready: Batch::with_capacity(0),
             window: None,
         }
     }
@@ -98,7 +106,28 @@ impl<T> Outlet<T> {
             return None;
         }
         let sink = self.sink.take()?;
-        Some((sink, std::mem::replace(&mut self.ready, Batch::new())))
+        // The next push is likely to be as large.
+        let next = Batch::with_capacity(self.ready.numbers.len());
+        Some((sink, std::mem::replace(&mut self.ready, next)))
+    }
+
+    /// Adds items with one result each. Returns how many items without results have left
+    /// the window after them.
+    pub(super) fn append(&mut self, items: &mut Batch<T>) -> usize {
+        let Some(window) = &mut self.window else {
+            self.ready.numbers.append(&mut items.numbers);
+            self.ready.results.append(&mut items.results);
+            return 0;
+        };
+        let mut gone = 0;
+        for (number, result) in items.numbers.drain(..).zip(items.results.drain(..)) {
+            gone += window.place(
+                number,
+                Place::Results(Results::One(result)),
+                &mut self.ready,
+            );
+        }
+        gone
     }
 
     /// Adds the results of an item. Returns how many items without results have left the
@@ -106,7 +135,7 @@ impl<T> Outlet<T> {
     pub(super) fn add(&mut self, number: u64, results: Results<T>) -> usize {
         match &mut self.window {
             None => {
-                self.ready.add(number, results);
+                self.ready.add_many(number, results);
                 0
             }
             Some(window) => window.place(number, Place::Results(results), &mut self.ready),
@@ -127,6 +156,16 @@ impl<T> Window<T> {
     /// items without results were among it.
     fn place(&mut self, number: u64, place: Place<T>, ready: &mut Batch<T>) -> usize {
         let index = usize::try_from(number - self.first).expect("no longer than `in_flight`");
+        if index == 0 && self.places.is_empty() {
+            self.first += 1;
+            return match place {
+                Place::Results(results) => {
+                    ready.add_many(number, results);
+                    0
+                }
+                Place::Open | Place::Gone => 1,
+            };
+        }
         if index >= self.places.len() {
             self.places.resize_with(index + 1, || Place::Open);
         }
@@ -134,7 +173,7 @@ impl<T> Window<T> {
         let mut gone = 0;
         while let Some(Place::Gone | Place::Results(_)) = self.places.front() {
             match self.places.pop_front() {
-                Some(Place::Results(results)) => ready.add(self.first, results),
+                Some(Place::Results(results)) => ready.add_many(self.first, results),
                 _ => gone += 1,
             }
             self.first += 1;

@@ -10,7 +10,7 @@ use ws_core::sync::{CachePadded, Mutex, MutexGuard};
 
 use super::failure::{BoxError, Cause};
 use super::lane::{Lane, Place};
-use super::outlet::Outlet;
+use super::outlet::{Batch, Outlet};
 use super::report::{Progress, Report};
 use super::sink::Outflow;
 use super::source::{Feed, Pulled};
@@ -102,12 +102,13 @@ impl<P: PerItem> Shared<P> {
     pub(super) fn next(
         &self,
         seat: &Arc<Seat>,
+        done: &mut Batch<P::Output>,
         finished: &mut Vec<Finished<P>>,
         chunk: &mut VecDeque<Numbered<P>>,
         limit: usize,
     ) -> Step<P> {
         let mut state = lock(&self.state);
-        if state.settle(finished) {
+        if state.settle(done, finished) {
             self.stop(state);
             state = lock(&self.state);
         }
@@ -124,11 +125,12 @@ impl<P: PerItem> Shared<P> {
     /// Returns whether it is to give up instead.
     pub(super) fn wait(
         &self,
+        done: &mut Batch<P::Output>,
         finished: &mut Vec<Finished<P>>,
         chunk: &mut VecDeque<Numbered<P>>,
     ) -> Place {
         let mut state = lock(&self.state);
-        if state.settle(finished) {
+        if state.settle(done, finished) {
             self.stop(state);
             state = lock(&self.state);
         }
@@ -182,11 +184,9 @@ impl<P: PerItem> Shared<P> {
         state.feed = Some(feed);
         state.live -= room - items.len();
         state.counts.most_in_flight = state.counts.most_in_flight.max(state.live);
-        for item in items.drain(..) {
-            let number = state.counts.pulled;
-            state.counts.pulled += 1;
-            state.backlog.push_back((number, item));
-        }
+        let first = state.counts.pulled;
+        state.counts.pulled += items.len() as u64;
+        state.backlog.extend((first..).zip(items.drain(..)));
         if let Some(error) = refused {
             state.causes.push(Cause::Source(error));
             state.phase = state.phase.max(Phase::Draining);

@@ -152,9 +152,9 @@ pub(super) enum Call {
     Spawn(Arc<Seat>),
 }
 
-/// How the run of an item ended.
+/// How the run of an item ended, unless with one result.
 pub(super) enum Finished<P: PerItem> {
-    Done(u64, Results<P::Output>),
+    Many(u64, Vec<P::Output>),
     Skipped(u64),
     Letter(u64, Letter<P>),
     Stop(Cause<P::Error>),
@@ -349,11 +349,18 @@ impl<P: PerItem> State<P> {
 
     /// Enters how items ended. Stopping is the caller's to do, if it is the route of one.
     #[must_use]
-    pub(super) fn settle(&mut self, finished: &mut Vec<Finished<P>>) -> bool {
+    pub(super) fn settle(
+        &mut self,
+        done: &mut Batch<P::Output>,
+        finished: &mut Vec<Finished<P>>,
+    ) -> bool {
         let mut stop = false;
+        self.live -= self.results.append(done);
         for finished in finished.drain(..) {
             match finished {
-                Finished::Done(number, results) => self.live -= self.results.add(number, results),
+                Finished::Many(number, results) => {
+                    self.live -= self.results.add(number, Results::Many(results));
+                }
                 Finished::Skipped(number) => {
                     self.counts.skipped += 1;
                     self.acks.push(number);
