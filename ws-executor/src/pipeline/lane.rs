@@ -26,8 +26,8 @@ use crate::clock::Instant;
 use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
 use crate::yield_now;
 
-/// The most items in a chunk: the lock is paid for once in so many. Longer ones gain
-/// nothing in `--bench graph`.
+/// The most items in a chunk: the lock is paid for a few times in so many, which take 1.5 µs
+/// in `--bench graph`. Other sizes were not compared.
 const CHUNK: usize = 32;
 
 /// A chunk that takes longer than this makes the next one half as long; half of it, twice.
