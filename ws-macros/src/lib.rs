@@ -18,6 +18,7 @@ mod expand;
 mod format;
 #[cfg(test)]
 mod fuzz;
+mod gates;
 mod lower;
 mod names;
 mod options;

@@ -21,6 +21,8 @@ pub(crate) struct Graph {
     pub(crate) ancestors: Vec<Vec<bool>>,
     /// Steps that wait for themselves, which only `after` can cause.
     pub(crate) cyclic: Vec<usize>,
+    /// The step with `flat`: what is below it runs for each of its elements.
+    pub(crate) flat: Option<usize>,
 }
 
 /// A value: an input, or what a node binds.
@@ -57,8 +59,11 @@ impl Graph {
         add_exclusive(&parsed, &values, &mut needs);
         let (order, cyclic) = sort(&needs);
         let ancestors = ancestors(&needs, &order);
+        let flat = parsed.steps.iter().position(is_flat);
         for value in &mut values {
-            value.mover = mover(&parsed, value, &ancestors);
+            let mover = mover(&parsed, value, &ancestors);
+            // Several elements may use what is above them, so none of them owns it.
+            value.mover = mover.filter(|&mover| !crosses(flat, value.maker, mover));
         }
         Self {
             parsed,
@@ -68,6 +73,7 @@ impl Graph {
             order,
             ancestors,
             cyclic,
+            flat,
         }
     }
 
@@ -129,11 +135,53 @@ impl Graph {
             .collect()
     }
 
+    /// Whether a step is one that runs for each element of a node with `flat`.
+    pub(crate) fn is_below_flat(&self, step: usize) -> bool {
+        self.flat.is_some_and(|flat| step > flat)
+    }
+
+    /// Whether a value that is used below a node with `flat` is made above it.
+    pub(crate) fn is_above_flat(&self, value: usize) -> bool {
+        crosses(self.flat, self.values[value].maker, usize::MAX)
+    }
+
+    /// Whether only a pipeline can run this: a call has one result, and this has none or
+    /// many.
+    pub(crate) fn needs_stream(&self) -> bool {
+        self.flat.is_some()
+            || self
+                .steps()
+                .iter()
+                .any(|step| !step.traits.skips.is_empty())
+    }
+
+    /// The steps with a queue for which `step` is the one before.
+    pub(crate) fn queues_after(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.steps().len()).filter(move |&other| {
+            self.steps()[other].options.queue.is_some() && self.nearest_needs(other) == [step]
+        })
+    }
+
     /// Whether a value is lent to some of its users.
     pub(crate) fn is_lent(&self, value: usize) -> bool {
         let value = &self.values[value];
         value.users.iter().any(|&user| Some(user) != value.mover)
     }
+}
+
+/// Whether a value would go from above `flat` to a user below.
+fn crosses(flat: Option<usize>, maker: Maker, user: usize) -> bool {
+    flat.is_some_and(|flat| {
+        let above = match maker {
+            Maker::Input(_) => true,
+            Maker::Step(maker) => maker < flat,
+        };
+        above && user > flat
+    })
+}
+
+fn is_flat(step: &Step) -> bool {
+    step.options.flat.is_some()
 }
 
 fn make_values(parsed: &Parsed) -> Vec<Value> {
@@ -165,6 +213,9 @@ fn names_of(step: &Step) -> Vec<(Ident, Position)> {
             walk_expr(&mut node.expr.clone(), &mut collect);
             if let Some(fallback) = &step.options.fallback {
                 walk_expr(&mut fallback.clone(), &mut collect);
+            }
+            if let Some(key) = &step.options.key {
+                walk_expr(&mut key.expr.clone(), &mut collect);
             }
         }
         Kind::Fence(stmt) => walk_stmt(&mut stmt.clone(), &mut collect),
@@ -237,14 +288,14 @@ fn add_after(parsed: &Parsed, needs: &mut [BTreeSet<usize>]) {
     }
 }
 
-/// A fence, and the tail, waits for all above and precedes all below. Edges to the fences
-/// next to a step are enough.
+/// A fence, and the tail, waits for all above and precedes all below; so does a node with
+/// `flat`. Edges to the fences next to a step are enough.
 fn add_fences(parsed: &Parsed, needs: &mut [BTreeSet<usize>]) {
     let mut above: Vec<usize> = Vec::new();
     let mut last_fence = None;
     for (index, step) in parsed.steps.iter().enumerate() {
         needs[index].extend(last_fence);
-        if matches!(step.kind, Kind::Node(_)) {
+        if matches!(step.kind, Kind::Node(_)) && !is_flat(step) {
             above.push(index);
         } else {
             needs[index].extend(above.drain(..));

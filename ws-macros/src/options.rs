@@ -8,16 +8,14 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, parenthesiz
 
 use crate::duration;
 use crate::errors::Errors;
+use crate::gates::{self, Batch, Flat, Key, Queue, Rate};
 use crate::similar::nearest;
 
 /// Every option, for the message about an unknown one.
-const KNOWN: [&str; 10] = [
-    "retry", "timeout", "fallback", "after", "limit", "blocking", "inline", "spawn", "graph",
-    "name",
+const KNOWN: [&str; 15] = [
+    "retry", "timeout", "fallback", "after", "limit", "rate", "queue", "batch", "key", "flat",
+    "blocking", "inline", "spawn", "graph", "name",
 ];
-
-/// Options that only make sense for a graph over a stream.
-const STREAMS: [&str; 5] = ["rate", "batch", "queue", "key", "flat"];
 
 #[derive(Default)]
 pub(crate) struct Options {
@@ -26,6 +24,11 @@ pub(crate) struct Options {
     pub(crate) fallback: Option<Expr>,
     pub(crate) after: Vec<Ident>,
     pub(crate) limit: Option<Expr>,
+    pub(crate) rate: Option<Rate>,
+    pub(crate) queue: Option<Queue>,
+    pub(crate) batch: Option<Batch>,
+    pub(crate) key: Option<Key>,
+    pub(crate) flat: Option<Flat>,
     pub(crate) blocking: Option<Span>,
     pub(crate) inline: Option<Span>,
     pub(crate) spawn: Option<Span>,
@@ -52,6 +55,15 @@ impl Options {
     /// Whether the node is run in attempts.
     pub(crate) fn attempts(&self) -> bool {
         self.retry.is_some() || self.timeout.is_some() || self.fallback.is_some()
+    }
+
+    /// Whether a node of a pipeline may have to wait before it begins.
+    pub(crate) fn gated(&self) -> bool {
+        self.limit.is_some()
+            || self.rate.is_some()
+            || self.queue.is_some()
+            || self.batch.is_some()
+            || self.key.is_some()
     }
 
     /// Takes `#[node(…)]` out of the attributes of a statement.
@@ -111,7 +123,25 @@ impl Options {
             }
             ("fallback", Value::Is(value)) => self.fallback = Some(value),
             ("after", Value::List(list)) => self.after = after(list, errors),
-            ("limit", Value::Is(value)) => self.limit = limit(value, errors),
+            ("limit", Value::Is(value)) => {
+                let zero = "a limit of 0 would let no run past this node: write at least 1";
+                self.limit = gates::not_zero(value, zero, errors);
+            }
+            ("rate", Value::Is(value)) => self.rate = gates::rate(span, &value, errors),
+            ("queue", Value::Is(value)) => self.queue = gates::queue(span, value, errors),
+            ("batch", Value::List(list)) => self.batch = gates::batch(span, list, errors),
+            ("key", Value::Is(expr)) => self.key = Some(Key { span, expr }),
+            ("flat", Value::Flag) => {
+                self.flat = Some(Flat {
+                    span,
+                    at_once: None,
+                })
+            }
+            ("flat", Value::Is(value)) => {
+                let zero = "0 elements at a time would never end: write at least 1";
+                let at_once = gates::not_zero(value, zero, errors);
+                self.flat = Some(Flat { span, at_once });
+            }
             ("blocking", Value::Flag) => self.blocking = Some(span),
             ("inline", Value::Flag) => self.inline = Some(span),
             ("spawn", Value::Flag) => self.spawn = Some(span),
@@ -128,12 +158,6 @@ impl Options {
             (known, _) if KNOWN.contains(&known) => {
                 errors.at(&entry.name, format!("write `{}`", usage(known)));
             }
-            (stream, _) if STREAMS.contains(&stream) => {
-                errors.at(
-                    &entry.name,
-                    format!("`{stream}` is for graphs over a stream, which are not supported yet"),
-                );
-            }
             (unknown, _) => {
                 let help = match nearest(unknown, KNOWN) {
                     Some(name) => format!("did you mean `{name}`?"),
@@ -149,13 +173,18 @@ impl Options {
 }
 
 /// How a known option is written.
-fn usage(name: &str) -> &'static str {
+pub(crate) fn usage(name: &str) -> &'static str {
     match name {
         "retry" => "retry(3)` or `retry(3, backoff = \"50ms..2s\", when = is_transient)",
         "timeout" => "timeout = \"800ms\"",
         "fallback" => "fallback = value",
         "after" => "after(node, …)",
         "limit" => "limit = 8",
+        "rate" => "rate = \"500/s\"",
+        "queue" => "queue = 16",
+        "batch" => "batch(value, max = 500, within = \"200ms\")",
+        "key" => "key = value.id",
+        "flat" => "flat` or `flat = 8",
         "name" => "name = \"text\"",
         "blocking" => "blocking",
         "inline" => "inline",
@@ -165,12 +194,12 @@ fn usage(name: &str) -> &'static str {
 }
 
 /// One option as it is written.
-struct Entry {
-    name: Ident,
-    value: Value,
+pub(crate) struct Entry {
+    pub(crate) name: Ident,
+    pub(crate) value: Value,
 }
 
-enum Value {
+pub(crate) enum Value {
     Flag,
     Is(Expr),
     List(TokenStream),
@@ -249,24 +278,4 @@ fn after(list: TokenStream, errors: &mut Errors) -> Vec<Ident> {
             Vec::new()
         }
     }
-}
-
-fn limit(value: Expr, errors: &mut Errors) -> Option<Expr> {
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Int(number),
-        ..
-    }) = &value
-    {
-        if number
-            .base10_parse::<u128>()
-            .is_ok_and(|number| number == 0)
-        {
-            errors.at(
-                number,
-                "a limit of 0 would let no run past this node: write at least 1",
-            );
-            return None;
-        }
-    }
-    Some(value)
 }

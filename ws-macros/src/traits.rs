@@ -14,6 +14,8 @@ pub(crate) struct Traits {
     pub(crate) questions: Vec<Span>,
     /// Where `return` is.
     pub(crate) returns: Vec<Span>,
+    /// Where `skip!()` is.
+    pub(crate) skips: Vec<Span>,
 }
 
 impl Traits {
@@ -49,6 +51,12 @@ impl Traits {
     }
 }
 
+/// Whether a macro call is `skip!()`, which ends an item without a result.
+pub(crate) fn is_skip(mac: &syn::Macro) -> bool {
+    let last = mac.path.segments.last();
+    last.is_some_and(|last| last.ident == "skip") && mac.tokens.is_empty()
+}
+
 impl<'ast> Visit<'ast> for Traits {
     fn visit_expr_await(&mut self, expr: &'ast syn::ExprAwait) {
         self.awaits = true;
@@ -66,6 +74,10 @@ impl<'ast> Visit<'ast> for Traits {
     }
 
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        if is_skip(mac) {
+            self.skips.push(mac.path.span());
+            return;
+        }
         // `join!` and `select!` of all crates await; others do if they are seen to.
         let name = mac
             .path

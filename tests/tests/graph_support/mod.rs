@@ -2,15 +2,20 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::num::NonZeroUsize;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use futures::executor::ThreadPool;
 use ws_core::Spawn;
 use ws_core::spawn::FromFutures;
+use ws_executor::graph::{Sleep, Timer};
 
 /// Tokio, as any executor is plugged in.
 #[derive(Clone)]
@@ -137,5 +142,110 @@ impl Log {
                 .unwrap_or_else(|| panic!("no {event} in {events:?}"))
         };
         at(first) < at(second)
+    }
+}
+
+/// Time that stands still while anything can run, and jumps to the next sleeper when
+/// nothing can.
+#[derive(Clone)]
+pub(crate) struct Clock {
+    began: Instant,
+    state: Arc<Mutex<ClockState>>,
+}
+
+#[derive(Default)]
+struct ClockState {
+    now: Duration,
+    sleepers: BTreeMap<(Duration, u64), Option<Waker>>,
+    entered: u64,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            state: Arc::default(),
+        }
+    }
+
+    /// What has passed.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.state.lock().unwrap().now
+    }
+
+    /// Runs a future on this thread; fails if nothing can ever wake it.
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        struct Flag(AtomicBool);
+        impl Wake for Flag {
+            fn wake(self: Arc<Self>) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+        let flag = Arc::new(Flag(AtomicBool::new(true)));
+        let waker = Waker::from(flag.clone());
+        let mut future = pin!(future);
+        loop {
+            if flag.0.swap(false, Ordering::Relaxed) {
+                if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker))
+                {
+                    return output;
+                }
+                continue;
+            }
+            let mut state = self.state.lock().unwrap();
+            let ((due, _), waker) = state
+                .sleepers
+                .pop_first()
+                .expect("everything waits, and nobody sleeps");
+            state.now = state.now.max(due);
+            drop(state);
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+impl Timer for Clock {
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let mut state = self.state.lock().unwrap();
+        state.entered += 1;
+        let place = (state.now + duration, state.entered);
+        drop(state);
+        Box::pin(ClockSleep {
+            clock: self.clone(),
+            place,
+        })
+    }
+
+    fn now(&self) -> Instant {
+        self.began + self.elapsed()
+    }
+}
+
+struct ClockSleep {
+    clock: Clock,
+    place: (Duration, u64),
+}
+
+impl Future for ClockSleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.clock.state.lock().unwrap();
+        if state.now >= self.place.0 {
+            return Poll::Ready(());
+        }
+        state.sleepers.insert(self.place, Some(cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl Drop for ClockSleep {
+    fn drop(&mut self) {
+        self.clock
+            .state
+            .lock()
+            .unwrap()
+            .sleepers
+            .remove(&self.place);
     }
 }

@@ -4,11 +4,14 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use super::limit::Limit;
+use super::item::Rate;
+use super::limit::{Limit, Permit};
 use super::observe::{At, Observer, tell};
+use super::slot::Slot;
 use super::{ThreadTimer, TimedOut, Timer};
 
 /// Where a node runs: whose time it is, and who watches.
@@ -16,6 +19,8 @@ use super::{ThreadTimer, TimedOut, Timer};
 pub struct Site<'a> {
     pub(super) timer: &'a dyn Timer,
     pub(super) observer: Option<(&'a Arc<dyn Observer>, At)>,
+    /// Counts retries.
+    pub(super) retried: Option<&'a AtomicU64>,
 }
 
 impl Site<'static> {
@@ -24,6 +29,7 @@ impl Site<'static> {
         Self {
             timer: &ThreadTimer,
             observer: None,
+            retried: None,
         }
     }
 }
@@ -31,6 +37,79 @@ impl Site<'static> {
 impl fmt::Debug for Site<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Site")
+    }
+}
+
+/// What each attempt of a node has to pass: the gates of the graph, and for an item of a
+/// pipeline its places before nodes.
+#[derive(Clone, Copy, Default)]
+pub struct Pass<'a, 'g> {
+    pub(super) limit: Option<&'g Limit>,
+    pub(super) rate: Option<(&'g Rate, &'g dyn Timer)>,
+    /// The place before this node, which is free as soon as the node is entered.
+    pub(super) place: Option<&'a Slot<Permit<'g>>>,
+    /// The places before the next node, and where the one of this item is kept.
+    pub(super) next: Option<(&'g Limit, &'a Slot<Permit<'g>>)>,
+}
+
+impl<'a, 'g> Pass<'a, 'g> {
+    /// Nothing.
+    pub fn free() -> Self {
+        Self::default()
+    }
+
+    /// A limit.
+    pub fn limit(limit: &'g Limit) -> Self {
+        Self {
+            limit: Some(limit),
+            ..Self::default()
+        }
+    }
+
+    /// The place that this item has before the node.
+    #[must_use]
+    pub fn from(self, place: &'a Slot<Permit<'g>>) -> Self {
+        Self {
+            place: Some(place),
+            ..self
+        }
+    }
+
+    /// A place before the next node: without one, the item stays in this node.
+    #[must_use]
+    pub fn then(self, places: &'g Limit, kept: &'a Slot<Permit<'g>>) -> Self {
+        Self {
+            next: Some((places, kept)),
+            ..self
+        }
+    }
+
+    /// Waits for a permit, and with it for the moment of this call.
+    pub async fn enter(&self) -> Option<Permit<'g>> {
+        let permit = match self.limit {
+            Some(limit) => Some(limit.acquire().await),
+            None => None,
+        };
+        if let Some((rate, timer)) = self.rate {
+            rate.pass(timer).await;
+        }
+        if let Some(place) = self.place {
+            drop(place.take_if_full()); // Nothing is there for the second attempt.
+        }
+        permit
+    }
+
+    /// Waits for a place before the next node.
+    pub async fn leave(&self) {
+        if let Some((places, kept)) = self.next {
+            kept.set(places.acquire().await);
+        }
+    }
+}
+
+impl fmt::Debug for Pass<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pass")
     }
 }
 
@@ -66,7 +145,7 @@ pub enum Failure<E> {
 /// Tries until an attempt succeeds, an error is final, or `retry` says that it is enough.
 ///
 /// `timeout` is for each attempt. One that takes too long is dropped before the next one
-/// begins, and is always worth another one. `limit` is for each attempt as well; waiting
+/// begins, and is always worth another one. `pass` is for each attempt as well; waiting
 /// for a permit does not count as time of the attempt.
 ///
 /// # Errors
@@ -75,7 +154,7 @@ pub async fn attempts<T, E, Fut>(
     site: Site<'_>,
     retry: Retry,
     timeout: Option<Duration>,
-    limit: Option<&Limit>,
+    pass: Pass<'_, '_>,
     again: impl Fn(&E) -> bool,
     attempt: impl Fn() -> Fut,
 ) -> Result<T, Failure<E>>
@@ -85,19 +164,22 @@ where
     let mut left = retry.retries;
     let mut pause = retry.pause.min(retry.longest);
     loop {
-        let permit = match limit {
-            Some(limit) => Some(limit.acquire().await),
-            None => None,
-        };
+        let permit = pass.enter().await;
         let result = within(site.timer, timeout, attempt()).await;
+        if let Ok(Ok(value)) = result {
+            pass.leave().await;
+            return Ok(value);
+        }
         drop(permit); // Nobody waits for one that sleeps.
         match result {
-            Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) if left == 0 || !again(&error) => return Err(Failure::Error(error)),
             Err(late) if left == 0 => return Err(Failure::TimedOut(late)),
-            Ok(Err(_)) | Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
         left -= 1;
+        if let Some(retried) = site.retried {
+            retried.fetch_add(1, Ordering::Relaxed);
+        }
         if let Some((observer, at)) = site.observer {
             tell(Some(observer), |observer| observer.retried(at));
         }

@@ -121,6 +121,7 @@ mod describe;
 mod dynamic;
 mod each;
 mod group;
+mod item;
 mod limit;
 mod observe;
 mod outcome;
@@ -147,9 +148,13 @@ use ws_core::sync::{Mutex, MutexGuard};
 /// What the expansion of `#[task_graph]` calls. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod rt {
-    pub use super::attempt::{Failure, Retry, Site, attempts};
+    pub use super::attempt::{Failure, Pass, Retry, Site, attempts};
     pub use super::bound::Bound;
     pub use super::group::Group;
+    pub use super::item::{
+        BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Program, Run, Single,
+        States, cause, element, ended, flat, flat_all, many, one, single, sure_element, verdict,
+    };
     pub use super::limit::{Acquire, Limit, Permit};
     pub use super::outcome::{
         Bounded, DeadlineFor, Early, Flow, Late, Outcome, Question, Unbounded, early, end, exit,
@@ -159,8 +164,10 @@ pub mod rt {
     pub use super::slot::{Back, Lent, Moves, Parallel, SharedSlot, Shares, Slot};
     pub use super::testing::{FromScript, Script, Scripted, TestRun};
     pub use super::virtual_time::Tracking;
-    pub use super::{Exclusive, ThreadTimer, TimedOut, Timer};
+    pub use super::{Exclusive, Graph, ThreadTimer, TimedOut, Timer};
+    pub use crate::pipeline::Verdict;
     pub use std::sync::Arc;
+    pub use std::sync::atomic::AtomicU8;
     pub use ws_core::Spawn;
 }
 

@@ -301,18 +301,23 @@ impl fmt::Debug for Stats {
 }
 
 /// Counts by magnitude: eight buckets for each power of two of nanoseconds.
-struct Histogram([u64; 8 * 64]);
+pub(super) struct Histogram(pub(super) [u64; Self::BUCKETS]);
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self([0; 8 * 64])
+        Self([0; Self::BUCKETS])
     }
 }
 
 impl Histogram {
+    pub(super) const BUCKETS: usize = 8 * 64;
+
     fn add(&mut self, took: Duration) {
-        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        self.0[Self::bucket(nanos)] += 1;
+        self.0[Self::bucket_of(took)] += 1;
+    }
+
+    pub(super) fn bucket_of(took: Duration) -> usize {
+        Self::bucket(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// Below 8 the value itself; from there on its power of two, and the three bits below
@@ -335,7 +340,7 @@ impl Histogram {
         u64::try_from(next - 1).unwrap_or(u64::MAX)
     }
 
-    fn quantile(&self, percent: u64) -> Duration {
+    pub(super) fn quantile(&self, percent: u64) -> Duration {
         let total: u64 = self.0.iter().sum();
         let wanted = (total * percent).div_ceil(100);
         let mut seen = 0;

@@ -22,14 +22,26 @@ pub(super) fn drawing(graph: &Graph) -> Vec<Attribute> {
 /// The module beside the function.
 pub(super) fn module(graph: &Graph, rest: &TokenStream) -> TokenStream {
     let (vis, name) = (&graph.parsed.plain.vis, &graph.parsed.plain.sig.ident);
-    let doc = format!(
-        "What else there is of the graph [`{0}`](fn@{0}).",
-        name.unraw()
-    );
     let quiet = super::quiet();
     let description = description(graph);
+    let docs = if graph.needs_stream() {
+        // Without a function, this is where its documentation goes.
+        let attrs = &graph.parsed.plain.attrs;
+        let written = attrs.iter().filter(|attr| {
+            ["doc", "cfg", "deprecated"]
+                .iter()
+                .any(|name| attr.path().is_ident(name))
+        });
+        written.cloned().chain(drawing(graph)).collect()
+    } else {
+        let doc = format!(
+            "What else there is of the graph [`{0}`](fn@{0}).",
+            name.unraw()
+        );
+        vec![syn::parse_quote!(#[doc = #doc])]
+    };
     emit! {
-        #[doc = #doc]
+        #(#docs)*
         #quiet
         #vis mod #name {
             #description
@@ -42,7 +54,11 @@ fn description(graph: &Graph) -> TokenStream {
     let krate = &graph.parsed.args.krate;
     let path = emit!(#krate::graph);
     let name = graph.parsed.plain.sig.ident.unraw().to_string();
-    let doc = format!("The shape of [`{name}`](fn@super::{name}).");
+    let doc = if graph.needs_stream() {
+        "The shape of the graph.".to_owned()
+    } else {
+        format!("The shape of [`{name}`](fn@super::{name}).")
+    };
     let nodes = graph.steps().iter().map(|step| {
         let name = &step.name;
         let (kind, sub) = match &step.kind {

@@ -2,7 +2,10 @@
 //!
 //! Two things are made of one function. The function itself, whose body runs the nodes
 //! on the calling task ([`plain`]); and beside it a module of the same name with
-//! everything else: runs on an executor ([`parallel`]), the description ([`describe`]).
+//! everything else: runs on an executor ([`parallel`]), runs for the items of a stream
+//! ([`item`]), the description ([`describe`]). A graph that only a pipeline can run has
+//! no function.
+//!
 //! Neither contains unsafe code. Names that the user does not see begin with `__`, with
 //! spans that keep them apart from the user's.
 
@@ -13,10 +16,16 @@ macro_rules! emit {
     };
 }
 
+mod body;
 pub(crate) mod describe;
+mod gate;
+mod group;
+mod item;
 mod node;
 pub(crate) mod parallel;
 pub(crate) mod plain;
+
+pub(crate) use item::unbindable;
 
 use proc_macro2::{Span, TokenStream};
 use quote::format_ident;
@@ -29,13 +38,19 @@ use crate::parse::Parsed;
 
 /// All of it.
 pub(crate) fn expand(graph: &Graph) -> TokenStream {
+    if graph.parsed.args.local {
+        let function = plain::function(graph);
+        let module = describe::module(graph, &TokenStream::new());
+        return emit!(#function #module);
+    }
+    let (bind, program) = item::all(graph);
+    if graph.needs_stream() {
+        let module = describe::module(graph, &bind);
+        return emit!(#module #program);
+    }
     let function = plain::function(graph);
-    let parallel = if graph.parsed.args.local {
-        describe::module(graph, &TokenStream::new())
-    } else {
-        parallel::all(graph)
-    };
-    emit!(#function #parallel)
+    let parallel = parallel::all(graph, &bind);
+    emit!(#function #parallel #program)
 }
 
 /// What is emitted beside errors: the function as it was written, and the module with

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Pat, Stmt, Token};
@@ -13,7 +13,7 @@ use crate::lower::Graph;
 use crate::names::{Position, walk_expr, walk_stmt};
 use crate::options::Options;
 use crate::parse::{Kind, Node};
-use crate::traits::Traits;
+use crate::traits::{Traits, is_skip};
 
 /// The values that a step sees behind a reference: those that it does not move, and all
 /// if it may be tried again. Inputs that are `#[shared]` are references already.
@@ -60,7 +60,12 @@ pub(super) fn stmt(graph: &Graph, stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
 /// Where the code of a node stands.
 pub(super) struct Env {
     site: TokenStream,
-    limit: Option<TokenStream>,
+    /// What an attempt has to pass, and whether it also has to find a place before the
+    /// next node.
+    pass: Option<TokenStream>,
+    leaves: bool,
+    /// A batch is of one, and its answers are one.
+    single: bool,
     /// What a test says about this node, if that can be.
     scripted: Option<TokenStream>,
     /// Graphs that are called with the option `graph` run on the executor of this run.
@@ -73,14 +78,16 @@ impl Env {
         let rt = rt(&graph.parsed);
         Self {
             site: emit!(#rt::Site::plain()),
-            limit: None,
+            pass: None,
+            leaves: false,
+            single: true,
             scripted: None,
             sub_runs: false,
         }
     }
 
     /// In a parallel run.
-    pub(super) fn parallel(graph: &Graph, index: usize, limit: Option<TokenStream>) -> Self {
+    pub(super) fn parallel(graph: &Graph, index: usize, pass: Option<TokenStream>) -> Self {
         let scripted = match &graph.steps()[index].kind {
             Kind::Node(Node {
                 ty: Some(ty),
@@ -91,10 +98,44 @@ impl Env {
         };
         Self {
             site: emit!(__ctx.site(#index)),
-            limit,
+            pass,
+            leaves: false,
+            single: true,
             scripted,
             sub_runs: true,
         }
+    }
+
+    /// In a pipeline.
+    pub(super) fn item(graph: &Graph, index: usize) -> Self {
+        let options = &graph.steps()[index].options;
+        let next = graph.queues_after(index).next();
+        let mut pass = emit!(__gates.pass(#index));
+        if options.queue.is_some() {
+            let place = place(index);
+            pass = emit!(#pass.from(&#place));
+        }
+        if let Some(next) = next {
+            let place = place(next);
+            pass = emit!(#pass.then(__gates.queue(#next), &#place));
+        }
+        let passes = options.limit.is_some()
+            || options.rate.is_some()
+            || options.queue.is_some()
+            || next.is_some();
+        Self {
+            site: emit!(__gates.site(#index)),
+            pass: passes.then_some(pass),
+            leaves: next.is_some(),
+            single: false,
+            scripted: None,
+            sub_runs: false,
+        }
+    }
+
+    /// The same for code that runs elsewhere: what is to be passed, and the rest.
+    pub(super) fn split(mut self) -> (Option<TokenStream>, Self) {
+        (self.pass.take(), self)
     }
 
     /// `code`, or what a test says, `how` that becomes one.
@@ -125,23 +166,62 @@ pub(super) fn value(graph: &Graph, index: usize, env: &Env) -> TokenStream {
     if step.options.attempts() {
         return attempts(graph, &step.options, &written, &lent, env);
     }
-    let expr = unlimited(graph, &written, &lent, env);
-    match &env.limit {
-        Some(limit) => emit!({ let __permit = #limit.acquire().await; #expr }),
+    let expr = unlimited(graph, &step.options, &written, &lent, env);
+    match &env.pass {
+        Some(pass) if env.leaves => emit! {{
+            let __pass = #pass;
+            let __permit = __pass.enter().await;
+            let __value = #expr;
+            __pass.leave().await;
+            __value
+        }},
+        Some(pass) => emit!({ let __permit = #pass.enter().await; #expr }),
         None => expr,
     }
 }
 
+/// Where the place before a node with `queue` is kept.
+pub(super) fn place(node: usize) -> Ident {
+    format_ident!("__place_{node}", span = Span::mixed_site())
+}
+
+/// An input of a node; a list of one, where that is what it gathers.
+pub(super) fn alone(graph: &Graph, step: usize, value: usize, taken: TokenStream) -> TokenStream {
+    match &graph.steps()[step].options.batch {
+        Some(batch) if graph.values[value].name == batch.value => emit!(::std::vec![#taken]),
+        _ => taken,
+    }
+}
+
+/// The answer for one item, if `answers` are those for a batch of it alone.
+fn answer(graph: &Graph, options: &Options, env: &Env, answers: TokenStream) -> TokenStream {
+    if env.single && options.batch.is_some() {
+        let rt = rt(&graph.parsed);
+        emit!(#rt::single(#answers))
+    } else {
+        answers
+    }
+}
+
 /// The value of a node without options.
-fn unlimited(graph: &Graph, written: &Expr, lent: &HashSet<Ident>, env: &Env) -> TokenStream {
+fn unlimited(
+    graph: &Graph,
+    options: &Options,
+    written: &Expr,
+    lent: &HashSet<Ident>,
+    env: &Env,
+) -> TokenStream {
+    let single = env.single && options.batch.is_some();
     match written {
-        Expr::Try(last) if env.scripted.is_some() => {
+        Expr::Try(last) if env.scripted.is_some() || single => {
             let operand = expr(graph, &last.expr, lent).into_token_stream();
+            let operand = answer(graph, options, env, operand);
             let operand = env.unless_scripted(operand, &emit!(result));
             question(graph, operand, &last.question_token)
         }
         _ => {
             let whole = expr(graph, written, lent).into_token_stream();
+            let whole = answer(graph, options, env, whole);
             env.unless_scripted(whole, &emit!(value))
         }
     }
@@ -178,11 +258,13 @@ fn attempts(
     let (attempt, error) = match written {
         Expr::Try(last) if !Traits::of_expr(&last.expr).fails() => {
             let operand = expr(graph, &last.expr, lent).into_token_stream();
+            let operand = answer(graph, options, env, operand);
             let operand = env.unless_scripted(operand, &emit!(result));
             (operand, question(graph, failed, &last.question_token))
         }
         _ => {
-            let whole = expr(graph, written, lent);
+            let whole = expr(graph, written, lent).into_token_stream();
+            let whole = answer(graph, options, env, whole);
             if Traits::of_expr(written).fails() {
                 {
                     let whole = emit!(<#output as #rt::Outcome>::wrap(#whole));
@@ -225,12 +307,12 @@ fn attempts(
     };
     let attempt = quote_spanned!(span=> || async { #attempt });
     let site = &env.site;
-    let limit = match &env.limit {
-        Some(limit) => emit!(::core::option::Option::Some(#limit)),
-        None => emit!(::core::option::Option::None),
+    let pass = match &env.pass {
+        Some(pass) => pass.clone(),
+        None => emit!(#rt::Pass::free()),
     };
     emit! {
-        match #rt::attempts(#site, #retry, #timeout, #limit, #when, #attempt).await {
+        match #rt::attempts(#site, #retry, #timeout, #pass, #when, #attempt).await {
             ::core::result::Result::Ok(__value) => __value,
             #failed
         }
@@ -238,7 +320,7 @@ fn attempts(
 }
 
 /// Tokens with another span, for errors that are about what stands there.
-fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
+pub(super) fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
     tokens
         .into_token_stream()
         .into_iter()
@@ -277,13 +359,32 @@ fn question(graph: &Graph, operand: TokenStream, question: &Token![?]) -> TokenS
     quote_spanned!(span=> #rt::question::<#output, _>(#operand)#question)
 }
 
-/// Applies [`question`] to every `?` of the graph's own.
+/// `skip!()`: the run of the item ends here.
+fn skip() -> TokenStream {
+    emit!(match __run.skip().await {})
+}
+
+/// Applies [`question`] to every `?` of the graph's own, and understands `skip!()`.
 struct Questions<'g> {
     graph: &'g Graph,
 }
 
 impl VisitMut for Questions<'_> {
+    fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
+        if let Stmt::Macro(call) = stmt {
+            if is_skip(&call.mac) {
+                *stmt = Stmt::Expr(Expr::Verbatim(skip()), call.semi_token);
+                return;
+            }
+        }
+        visit_mut::visit_stmt_mut(self, stmt);
+    }
+
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if matches!(expr, Expr::Macro(call) if is_skip(&call.mac)) {
+            *expr = Expr::Verbatim(skip());
+            return;
+        }
         visit_mut::visit_expr_mut(self, expr);
         if let Expr::Try(ended) = expr {
             let operand = &ended.expr;

@@ -3,6 +3,7 @@
 //! Every rule looks at the whole graph and reports all that break it, at the token to
 //! change. What rustc knows better (types, moves, traits) is left to rustc.
 
+mod gates;
 mod names;
 mod nodes;
 mod options;
@@ -38,4 +39,10 @@ pub(crate) fn validate(graph: &Graph, errors: &mut Errors) {
     options::inline_or_spawn(graph, errors);
     options::blocking_node(graph, errors);
     options::graph_of_no_call(graph, errors);
+
+    gates::gates_without_stream(graph, errors);
+    gates::batch_of_what(graph, errors);
+    gates::gates_that_clash(graph, errors);
+    gates::flat_twice(graph, errors);
+    gates::queue_between_what(graph, errors);
 }

@@ -92,6 +92,7 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         Site {
             timer: bound.timer(),
             observer: bound.observer().map(|observer| (observer, at)),
+            retried: None,
         }
     }
 

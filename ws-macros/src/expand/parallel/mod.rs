@@ -10,7 +10,7 @@
 
 mod plan;
 mod run;
-mod signature;
+pub(super) mod signature;
 mod start;
 mod test;
 
@@ -23,10 +23,11 @@ use crate::errors::Errors;
 use crate::lower::Graph;
 use crate::parse::Parsed;
 
-/// The module and the methods of its `On`.
-pub(super) fn all(graph: &Graph) -> TokenStream {
+/// The module, with `bind` in it, and the methods of its `On`.
+pub(super) fn all(graph: &Graph, bind: &TokenStream) -> TokenStream {
     let parsed = &graph.parsed;
-    let module = describe::module(graph, &on(parsed, !graph.limited().is_empty()));
+    let on = on(parsed, !graph.limited().is_empty());
+    let module = describe::module(graph, &emit!(#on #bind));
     let start = start::start(graph);
     let run = run::run(graph);
     let untils = run::public(graph)

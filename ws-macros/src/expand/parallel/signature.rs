@@ -9,15 +9,15 @@ use crate::expand::rt;
 use crate::parse::{Input, Parsed};
 
 /// The signature of `run`: inputs are owned, and may go to other threads.
-pub(super) struct Signature {
-    pub(super) generics: Generics,
+pub(in crate::expand) struct Signature {
+    pub(in crate::expand) generics: Generics,
     pub(super) params: Punctuated<FnArg, Token![,]>,
     /// The parameters as arguments of another call.
     pub(super) args: Vec<TokenStream>,
 }
 
 impl Signature {
-    pub(super) fn new(parsed: &Parsed) -> Self {
+    pub(in crate::expand) fn new(parsed: &Parsed) -> Self {
         let mut generics = parsed.plain.sig.generics.clone();
         generics.params = generics
             .params
@@ -37,10 +37,7 @@ impl Signature {
         let mut params = Punctuated::new();
         let mut args = Vec::new();
         for (index, input) in parsed.inputs.iter().enumerate() {
-            let name = match &input.pat {
-                Pat::Ident(pat) => pat.ident.clone(),
-                _ => format_ident!("input_{index}"),
-            };
+            let name = param(parsed, index);
             let ty = owned(parsed, input);
             params.push(syn::parse_quote!(#name: #ty));
             args.push(emit!(#name));
@@ -53,8 +50,16 @@ impl Signature {
     }
 }
 
+/// The name of a parameter.
+pub(in crate::expand) fn param(parsed: &Parsed, input: usize) -> Ident {
+    match &parsed.inputs[input].pat {
+        Pat::Ident(pat) => pat.ident.clone(),
+        _ => format_ident!("input_{input}"),
+    }
+}
+
 /// The type of an input of a parallel run.
-fn owned(parsed: &Parsed, input: &Input) -> Type {
+pub(in crate::expand) fn owned(parsed: &Parsed, input: &Input) -> Type {
     let rt = rt(parsed);
     match (&input.ty, &input.shared) {
         (Type::Reference(reference), Some(shared)) if shared.exclusive => {

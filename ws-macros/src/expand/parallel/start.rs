@@ -139,10 +139,13 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
                 emit!(let #guard = __values.#slot.share(); let #name = &**#guard;)
             } else if graph.values[value].mover != Some(index) {
                 emit!(let #guard = __values.#slot.share(); let #name = &*#guard;)
-            } else if lent.contains(name) {
-                emit!(let #guard = __values.#slot.take(); let #name = &#guard;)
             } else {
-                emit!(let #name = __values.#slot.take();)
+                let taken = node::alone(graph, index, value, emit!(__values.#slot.take()));
+                if lent.contains(name) {
+                    emit!(let #guard = #taken; let #name = &#guard;)
+                } else {
+                    emit!(let #name = #taken;)
+                }
             }
         })
         .collect();
@@ -194,12 +197,12 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
     let limit = graph.limited().iter().position(|&limited| limited == index);
-    let limit = limit.map(|limit| emit!(__ctx.limit(#limit)));
+    let limit = limit.map(|limit| emit!(#rt::Pass::limit(__ctx.limit(#limit))));
     if step.options.blocking.is_none() {
         return node::value(graph, index, &Env::parallel(graph, index, limit));
     }
     let value = node::value(graph, index, &Env::parallel(graph, index, None));
-    let permit = limit.map(|limit| emit!(let __permit = #limit.acquire().await;));
+    let permit = limit.map(|limit| emit!(let __permit = #limit.enter().await;));
     let (value, end) = if graph.parsed.fallible() {
         (emit!(<#output as #rt::Outcome>::wrap(#value)), emit!(?))
     } else {

@@ -1,0 +1,218 @@
+//! Order within a key: `key = expr`.
+//!
+//! Items reach a node in any order. Here each one *registers* in the order of its number:
+//! an item that comes early waits until all before it have registered, or have ended,
+//! which counts as well. Registered, it joins the queue of its key; the first of a queue
+//! is in the node, and the others follow one at a time.
+//!
+//! A key is known by its hash. Two keys with the same hash wait for each other, which is
+//! as rare as it is harmless, and no code of the user's runs under the lock.
+
+use std::collections::hash_map::{Entry, RandomState};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt;
+use std::future::poll_fn;
+use std::hash::{BuildHasher, Hash};
+use std::task::{Poll, Waker};
+
+use ws_core::sync::Mutex;
+
+use crate::graph::lock;
+use crate::task::contain::ignore_panic;
+
+/// The gate of a node with a key.
+pub(super) struct KeyGate {
+    hasher: RandomState,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// All items before this one have registered.
+    next: u64,
+    /// Those that came before their turn, with the key; without one if they have ended.
+    early: BTreeMap<u64, Option<u64>>,
+    /// The items of each key, in order. The first one is in the node.
+    queues: HashMap<u64, VecDeque<u64>>,
+    /// Of those who wait.
+    wakers: HashMap<u64, Waker>,
+}
+
+impl State {
+    /// Registers whoever is next, and so on; adds the wakers of those whose turn it is.
+    fn advance(&mut self, woken: &mut Vec<Waker>) {
+        while let Some(key) = self.early.remove(&self.next) {
+            if let Some(key) = key {
+                let queue = self.queues.entry(key).or_default();
+                queue.push_back(self.next);
+                if queue.len() == 1 {
+                    woken.extend(self.wakers.remove(&self.next));
+                }
+            }
+            self.next += 1;
+        }
+    }
+
+    fn is_turn_of(&self, number: u64, key: u64) -> bool {
+        self.queues
+            .get(&key)
+            .is_some_and(|queue| queue.front() == Some(&number))
+    }
+
+    /// Takes a registered item out of the queue of its key.
+    fn leave(&mut self, number: u64, key: u64, woken: &mut Vec<Waker>) {
+        let Entry::Occupied(mut queue) = self.queues.entry(key) else {
+            return;
+        };
+        let was_first = queue.get().front() == Some(&number);
+        queue.get_mut().retain(|&other| other != number);
+        match queue.get().front() {
+            Some(first) if was_first => woken.extend(self.wakers.remove(first)),
+            Some(_) => {}
+            None => drop(queue.remove()),
+        }
+    }
+}
+
+impl KeyGate {
+    pub(super) fn new() -> Self {
+        Self {
+            hasher: RandomState::new(),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    pub(super) fn hash(&self, key: &(impl Hash + ?Sized)) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    /// Registers an item, and waits for its turn.
+    pub(super) async fn turn(&self, number: u64, key: u64) -> Turn<'_> {
+        self.change(|state, woken| {
+            if number >= state.next {
+                state.early.insert(number, Some(key));
+                state.advance(woken);
+            } else {
+                // A number that has ended once and is run again has no place in the order.
+                state.queues.entry(key).or_default().push_back(number);
+            }
+        });
+        let turn = Turn {
+            gate: self,
+            number,
+            key,
+        };
+        poll_fn(|cx| {
+            let waker = cx.waker().clone(); // foreign code: not under the lock
+            let mut state = lock(&self.state);
+            let old = if state.is_turn_of(number, key) {
+                Poll::Ready(state.wakers.remove(&number))
+            } else {
+                state.wakers.insert(number, waker);
+                Poll::Pending
+            };
+            drop(state);
+            old.map(drop)
+        })
+        .await;
+        turn
+    }
+
+    /// An item has ended. If it has not registered, nobody waits for it any more.
+    pub(super) fn passed(&self, number: u64) {
+        self.change(|state, woken| {
+            if number >= state.next {
+                state.early.insert(number, None);
+                state.advance(woken);
+            }
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State, &mut Vec<Waker>)) {
+        let mut woken = Vec::new();
+        change(&mut lock(&self.state), &mut woken);
+        for waker in woken {
+            ignore_panic(|| waker.wake()); // foreign code: not under the lock
+        }
+    }
+}
+
+/// The turn of an item, from when it has registered. Dropping it lets the next one of its
+/// key in.
+#[must_use]
+pub struct Turn<'a> {
+    gate: &'a KeyGate,
+    number: u64,
+    key: u64,
+}
+
+impl fmt::Debug for Turn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Turn({})", self.number)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut own = None;
+        self.gate.change(|state, woken| {
+            own = state.wakers.remove(&self.number);
+            if self.number >= state.next {
+                state.early.insert(self.number, None);
+            } else {
+                state.leave(self.number, self.key, woken);
+            }
+        });
+        drop(own);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KeyGate;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn items_of_a_key_go_by_number_and_other_keys_do_not_wait() {
+        let gate = KeyGate::new();
+        let (mut two, mut one) = (pin!(gate.turn(2, 7)), pin!(gate.turn(1, 7)));
+        assert!(poll(two.as_mut()).is_pending(), "0 and 1 may have its key");
+        assert!(poll(one.as_mut()).is_pending());
+        gate.passed(0);
+        let Poll::Ready(first) = poll(one.as_mut()) else {
+            panic!("0 has ended")
+        };
+        assert!(poll(two.as_mut()).is_pending());
+        assert!(poll(pin!(gate.turn(3, 8))).is_ready(), "another key");
+        drop(first);
+        assert!(poll(two.as_mut()).is_ready());
+    }
+
+    #[test]
+    fn an_item_that_is_cancelled_holds_nobody_up() {
+        let gate = KeyGate::new();
+        let mut early = Box::pin(gate.turn(1, 7));
+        let mut later = pin!(gate.turn(2, 7));
+        assert!(poll(early.as_mut()).is_pending() && poll(later.as_mut()).is_pending());
+        drop(early); // before it could register
+        let Poll::Ready(first) = poll(pin!(gate.turn(0, 7))) else {
+            panic!("the first of all")
+        };
+        let mut waits = Box::pin(gate.turn(3, 7));
+        let mut last = pin!(gate.turn(4, 7));
+        assert!(poll(waits.as_mut()).is_pending() && poll(last.as_mut()).is_pending());
+        drop(waits); // registered
+        gate.passed(3);
+        drop(first);
+        assert!(poll(last.as_mut()).is_pending());
+        assert!(poll(later.as_mut()).is_ready());
+        assert!(poll(last.as_mut()).is_ready());
+        let state = gate.state.lock().unwrap();
+        assert!(state.early.is_empty() && state.wakers.is_empty() && state.next == 5);
+    }
+}

@@ -1,0 +1,64 @@
+//! So many calls in a time: `rate = "500/s"`.
+//!
+//! Each call gets a moment of its own, one interval after the one before it or at once if
+//! that has passed, and sleeps until then. So in any time `t` there are at most
+//! `t / interval + 1` calls, and a timer that wakes late does not slow down the calls
+//! after it: their moments do not depend on when it woke. This is the virtual scheduling
+//! algorithm of the ATM Forum's *Traffic Management Specification 4.0* (1996) without a
+//! burst tolerance: what was not used is not saved up.
+//!
+//! An item that is cancelled while it sleeps does not give its moment back.
+
+use std::time::{Duration, Instant};
+
+use ws_core::sync::Mutex;
+
+use crate::graph::{Timer, lock};
+
+/// The gate of a node with a rate.
+#[derive(Debug)]
+pub(in crate::graph) struct Rate {
+    interval: Duration,
+    /// When the next call may be.
+    next: Mutex<Option<Instant>>,
+}
+
+impl Rate {
+    pub(super) fn new(interval: Duration) -> Self {
+        Self {
+            interval,
+            next: Mutex::new(None),
+        }
+    }
+
+    /// Waits for the moment of this call.
+    pub(in crate::graph) async fn pass(&self, timer: &dyn Timer) {
+        let wait = self.reserve(timer.now());
+        if wait > Duration::ZERO {
+            timer.sleep(wait).await;
+        }
+    }
+
+    /// How long from now.
+    fn reserve(&self, now: Instant) -> Duration {
+        let mut next = lock(&self.next);
+        let at = next.map_or(now, |next| next.max(now));
+        *next = at.checked_add(self.interval).or(Some(at));
+        at - now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rate;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn calls_are_an_interval_apart_whenever_they_come() {
+        let (rate, start) = (Rate::new(Duration::from_millis(10)), Instant::now());
+        let at = |millis| start + Duration::from_millis(millis);
+        let waits = [0, 0, 3, 3, 100, 101].map(|now| rate.reserve(at(now)).as_millis());
+        // At 0, 10, 20, 30; and after a pause at 100, 110.
+        assert_eq!(waits, [0, 10, 17, 27, 0, 9]);
+    }
+}
