@@ -1,4 +1,6 @@
 //! The gates of a bound graph: `rate`, `batch`, `key`, `queue`.
+//!
+//! Items are driven by hand here; what `bind` returns is in `graph_pipeline.rs`.
 
 mod graph_support;
 
@@ -11,6 +13,7 @@ use futures::future::{join, join_all};
 use graph_support::Clock;
 use tests::exec::executor;
 use ws_executor::graph::Timer;
+use ws_executor::graph::rt::Items;
 use ws_executor::pipeline::{PerItem, Verdict};
 use ws_executor::{task_graph, yield_now};
 
@@ -47,7 +50,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
 }
 
 mod rate {
-    use super::{Arc, Clock, Duration, Mutex, PerItem, Timer, all, done, executor, task_graph};
+    use super::{Arc, Clock, Duration, Items, Mutex, PerItem, Timer, all, done, task_graph};
 
     type Starts = Mutex<Vec<u128>>;
 
@@ -70,7 +73,7 @@ mod rate {
             clock: Arc::new(clock.clone()),
             starts: starts.clone(),
         };
-        let mut items = paced::bind(&executor(1).handle(), shared);
+        let mut items = Items::new(shared);
         items.set_timer(Arc::new(clock.clone()));
         clock.block_on(async {
             assert_eq!(done(all(&items, 0..4).await), [0, 1, 2, 3]);
@@ -102,7 +105,7 @@ mod rate {
             clock: Arc::new(clock.clone()),
             starts: starts.clone(),
         };
-        let mut items = again::bind(&executor(1).handle(), shared);
+        let mut items = Items::new(shared);
         items.set_timer(Arc::new(clock.clone()));
         clock.block_on(items.run(0, 1));
         assert_eq!(*starts.lock().unwrap(), [0, 1000, 2000]);
@@ -171,7 +174,7 @@ mod batch {
         impl PerItem<Item = u32, Output = String, Error = Bad>,
     ) {
         let clock = Clock::new();
-        let mut items = stored::bind(&executor(1).handle(), stored::Shared { db: db.clone() });
+        let mut items = Items::new(stored::Shared { db: db.clone() });
         items.set_timer(Arc::new(clock.clone()));
         (clock, items)
     }
@@ -360,7 +363,7 @@ mod batch {
         let db = Arc::new(Db::default());
         db.fails.store(2, Ordering::SeqCst);
         let clock = Clock::new();
-        let mut items = patient::bind(&executor(1).handle(), patient::Shared { db: db.clone() });
+        let mut items = Items::new(patient::Shared { db: db.clone() });
         items.set_timer(Arc::new(clock.clone()));
         let answers = done(clock.block_on(all(&items, [1, 2])));
         assert_eq!(answers, ["row 1 11", "row 2 12"]);
@@ -388,7 +391,7 @@ mod batch {
     #[test]
     fn a_batch_may_block_a_thread() {
         let db = Arc::new(Db::default());
-        let items = blocks::bind(&executor(1).handle(), blocks::Shared { db: db.clone() });
+        let items = Items::new(blocks::Shared { db: db.clone() });
         let answers = futures::executor::block_on(all(&items, 1..=6));
         assert_eq!(done(answers), [2, 4, 6, 8, 10, 12]);
         assert_eq!(db.calls.lock().unwrap().len(), 2);
@@ -433,7 +436,7 @@ mod key {
     fn items_of_a_key_keep_the_order_of_the_source() {
         let log = Arc::new(Log::default());
         let shared = ordered::Shared { log: log.clone() };
-        let items = ordered::bind(&executor(1).handle(), shared);
+        let items = Items::new(shared);
         let inputs = (0..20).map(|n| (['a', 'b', 'x', 'c'][n as usize % 4], n));
         let verdicts = futures::executor::block_on(all(&items, inputs));
         let failed = verdicts.iter().filter(|v| matches!(v, Verdict::Failed(..)));
@@ -457,7 +460,7 @@ mod key {
     fn an_item_that_is_cut_keeps_nobody_waiting() {
         let log = Arc::new(Log::default());
         let shared = ordered::Shared { log: log.clone() };
-        let items = ordered::bind(&executor(1).handle(), shared);
+        let items = Items::new(shared);
         let mut runs: Vec<_> = (0..3).map(|n| Box::pin(items.run(n, ('a', 18)))).collect();
         for _ in 0..4 {
             assert!(runs[1..].iter_mut().all(|run| poll(run).is_pending()));
@@ -516,7 +519,7 @@ mod queue {
             rooms: rooms.clone(),
             gate: Arc::new(gate.clone()),
         };
-        let items = crowded::bind(&executor(1).handle(), shared);
+        let items = Items::new(shared);
         let mut runs = Box::pin(all(&items, (0..9).chain([99, 10])));
         for _ in 0..50 {
             assert!(poll(&mut runs).is_pending());

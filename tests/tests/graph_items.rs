@@ -1,4 +1,6 @@
 //! A bound graph runs for every item: limits, statistics, and every way an item ends.
+//!
+//! Items are driven by hand here; what `bind` returns is in `graph_pipeline.rs`.
 
 mod graph_support;
 
@@ -9,10 +11,10 @@ use std::thread::{self, ThreadId};
 use futures::executor::block_on;
 use futures::future::join_all;
 use graph_support::{Clock, Meeting, Program, on_every_executor};
-use tests::exec::executor;
 use tests::watchdog;
 use ws_core::Spawn;
 use ws_executor::graph::Exclusive;
+use ws_executor::graph::rt::Items;
 use ws_executor::pipeline::{NodeReport, PerItem, Verdict};
 use ws_executor::task_graph;
 
@@ -76,7 +78,7 @@ fn limits_hold_and_every_node_is_counted() {
         room: room.clone(),
         other: other.clone(),
     };
-    let items = limited::bind(&executor(1).handle(), shared);
+    let items = Items::new(shared);
     let verdicts = all(&items, (0..20).chain([2000]));
     for (value, verdict) in verdicts.iter().enumerate() {
         match (value, verdict) {
@@ -121,7 +123,7 @@ fn nodes_of_an_item_and_items_run_at_the_same_time() {
     impl Program for Together {
         fn run<S: Spawn + Clone + Send + Sync + 'static>(&self, name: &str, on: &S) {
             let meeting = Arc::new(Meeting::of(10));
-            let items = Arc::new(together::bind(on, together::Shared { meeting }));
+            let items = Arc::new(Items::new(together::Shared { meeting }));
             let (send, receive) = std::sync::mpsc::channel();
             for number in 0..5 {
                 let (items, send) = (items.clone(), send.clone());
@@ -155,7 +157,7 @@ async fn filtered(value: u32) -> Result<u32, Bad> {
 
 #[test]
 fn items_are_skipped_in_fences_and_nodes() {
-    let items = filtered::bind(&executor(1).handle(), filtered::Shared {});
+    let items = Items::new(filtered::Shared {});
     let verdicts = all(&items, [2, 3, 6, 12]);
     let [
         Verdict::Done(6),
@@ -190,10 +192,9 @@ async fn sure(value: u32) {
 
 #[test]
 fn none_filters_and_a_graph_without_errors_is_done() {
-    let spawner = executor(1).handle();
-    let verdicts = all(&optional::bind(&spawner, optional::Shared {}), [5, 15]);
+    let verdicts = all(&Items::new(optional::Shared {}), [5, 15]);
     assert!(matches!(verdicts[..], [Verdict::Skipped, Verdict::Done(5)]));
-    let verdicts = all(&sure::bind(&spawner, sure::Shared {}), [5]);
+    let verdicts = all(&Items::new(sure::Shared {}), [5]);
     assert!(matches!(verdicts[..], [Verdict::Done(())]));
 }
 
@@ -213,7 +214,7 @@ async fn explode(value: u32) -> u32 {
 #[test]
 fn a_panic_is_a_verdict_with_its_node() {
     let room = Arc::new(Room::default());
-    let items = panics::bind(&executor(1).handle(), panics::Shared { room });
+    let items = Items::new(panics::Shared { room });
     let verdicts = all(&items, [1, 2]);
     assert!(matches!(verdicts[0], Verdict::Done(2)));
     let Verdict::Panicked(payload, Some("second")) = &verdicts[1] else {
@@ -231,7 +232,7 @@ fn a_panic_is_a_verdict_with_its_node() {
 #[test]
 fn a_dropped_item_is_cancelled_where_it_was() {
     let meeting = Arc::new(Meeting::of(3));
-    let items = together::bind(&executor(1).handle(), together::Shared { meeting });
+    let items = Items::new(together::Shared { meeting });
     let mut run = Box::pin(items.run(0, 1));
     assert!(block_on(futures::future::poll_immediate(&mut run)).is_none());
     drop(run);
@@ -266,7 +267,7 @@ async fn note(seen: &mut Vec<u32>, value: u32) -> usize {
 fn an_exclusive_input_has_one_user_at_a_time() {
     let seen = Exclusive::new(Vec::new());
     let shared = exclusive::Shared { seen: seen.clone() };
-    let items = exclusive::bind(&executor(1).handle(), shared);
+    let items = Items::new(shared);
     let verdicts = all(&items, [1, 2, 3]);
     assert!(
         verdicts
@@ -300,7 +301,7 @@ fn blocking_nodes_run_on_other_threads() {
     let shared = blocks::Shared {
         threads: threads.clone(),
     };
-    let items = blocks::bind(&executor(1).handle(), shared);
+    let items = Items::new(shared);
     let verdicts = all(&items, [vec![1, 2], vec![]]);
     let [Verdict::Done(3), Verdict::Failed(Bad(0), Some("sum"))] = verdicts[..] else {
         panic!("{verdicts:?}")
@@ -326,7 +327,7 @@ fn a_generic_graph_is_bound_by_its_shared_inputs() {
     let shared = generic::Shared {
         store: Arc::new(Store(("x", [0; 2]))),
     };
-    let items = generic::bind(&executor(1).handle(), shared);
+    let items = Items::new(shared);
     let verdicts = all(&items, [["a", "b"]]);
     assert!(matches!(&verdicts[..], [Verdict::Done(text)] if text == r#"["a", "b"] "x""#));
 }
@@ -361,7 +362,7 @@ fn retries_and_timeouts_go_by_the_timer_of_the_pipeline() {
     let shared = patient::Shared {
         calls: Arc::default(),
     };
-    let mut items = patient::bind(&executor(1).handle(), shared);
+    let mut items = Items::new(shared);
     items.set_timer(Arc::new(clock.clone()));
     let verdict = clock.block_on(items.run(0, 5));
     assert!(matches!(verdict, Verdict::Done(5)));
@@ -371,7 +372,7 @@ fn retries_and_timeouts_go_by_the_timer_of_the_pipeline() {
 }
 
 mod fan_out {
-    use super::{Bad, Room, all, executor, node};
+    use super::{Bad, Items, Room, all, node};
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
     use ws_executor::pipeline::Verdict;
@@ -399,7 +400,7 @@ mod fan_out {
     fn what_follows_runs_for_each_element() {
         let room = Arc::new(Room::default());
         let shared = words::Shared { room: room.clone() };
-        let items = words::bind(&executor(1).handle(), shared);
+        let items = Items::new(shared);
         let lines = [
             "1 2 3 0",
             "1 x",
@@ -441,7 +442,7 @@ mod fan_out {
 
     #[test]
     fn a_graph_that_cannot_fail_fans_out_as_well() {
-        let items = digits::bind(&executor(1).handle(), digits::Shared {});
+        let items = Items::new(digits::Shared {});
         let verdicts = all(&items, [1203]);
         assert!(matches!(&verdicts[..], [Verdict::Many(digits)] if digits == &[1, 2, 3]));
     }

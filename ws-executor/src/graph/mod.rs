@@ -65,11 +65,90 @@
 //! | `timeout = "800ms"` | an attempt that takes longer is dropped and has failed; it is retried whatever `when` says, and ends the run with [`TimedOut`] |
 //! | `fallback = value` | the value after the last failure, instead of the end of the run |
 //! | `after(a, b)` | waits for these nodes as well |
-//! | `limit = 8` | at most so many runs of one bound graph, that is of one `on(…)` and its clones, are in it at a time; a pause between attempts is outside. A plain call is not bound, and has no limits |
+//! | `limit = 8` | at most so many runs of one bound graph, that is of one `on(…)` and its clones, or so many items of one pipeline, are in it at a time; a pause between attempts is outside. A plain call is not bound, and has no limits |
 //! | `blocking` | runs on a thread for code that blocks, which is not cancelled: the run waits for it. In a plain call it runs where it is |
 //! | `graph` | calls another graph, found from the module that this one is in, whose nodes run in parallel as well |
 //! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
 //! | `name = "text"` | what it is called in messages and pictures |
+//!
+//! # Over a stream
+//!
+//! A graph with one input that is not `#[shared]` is also a pipeline over items of that
+//! type. `bind` takes the shared inputs once, and makes a
+//! [`pipeline::Builder`](crate::pipeline::Builder):
+//!
+//! ```
+//! use std::sync::Arc;
+//! use ws_executor::pipeline::{Collect, Route};
+//! use ws_executor::{Executor, task_graph};
+//!
+//! #[task_graph]
+//! async fn ingest(line: String, #[shared] db: &Db) -> Result<usize, Trouble> {
+//!     if line.is_empty() {
+//!         skip!(); // filters the item out
+//!     }
+//!     #[node(limit = 8)]
+//!     let event = parse(line)?;
+//!     #[node(batch(event, max = 100, within = "20ms"), limit = 2)]
+//!     let row: usize = db.insert(event).await?; // a `Vec` of events, for an answer each
+//!     Ok(row)
+//! }
+//!
+//! # struct Db;
+//! #[derive(Clone, Debug)]
+//! enum Trouble {
+//!     Parse,
+//!     Db,
+//! }
+//!
+//! impl Db {
+//!     async fn insert(&self, events: Vec<u32>) -> Result<Vec<usize>, Trouble> {
+//!         Ok(events.into_iter().map(|event| event as usize).collect())
+//!     }
+//! }
+//! # fn parse(line: String) -> Result<u32, Trouble> {
+//! #     line.parse().map_err(|_| Trouble::Parse)
+//! # }
+//!
+//! let executor = Executor::new();
+//! let rows = Collect::new();
+//! let pipeline = ingest::bind(&executor.handle(), ingest::Shared { db: Arc::new(Db) })
+//!     .iter(["1", "", "x", "3"].map(str::to_owned))
+//!     .in_flight(256) // at least the items of all batches that may be under way
+//!     .on_error(|failure| match failure.error {
+//!         Some(Trouble::Parse) => Route::Skip,
+//!         Some(Trouble::Db) | None => Route::Stop,
+//!     })
+//!     .sink(rows.clone())
+//!     .build()
+//!     .unwrap();
+//! let report = executor.block_on(pipeline.run()).unwrap();
+//! assert_eq!((report.done, report.skipped), (2, 2));
+//! assert!(rows.take().contains(&3));
+//! ```
+//!
+//! One task runs all nodes of an item; those that are ready run at the same time there.
+//! `Ok` and `Some` are results, `Err` is a failure with the name of its node, `None` and
+//! `skip!()` filter the item out. These options are *gates*, for a pipeline alone:
+//!
+//! | option | meaning |
+//! |---|---|
+//! | `rate = "500/s"` | calls begin at least 2 ms apart, attempts included; what is not used is not saved up. The times are `s`, `m`, `h` |
+//! | `batch(x, max = 500, within = "200ms")` | called once with the `x` of many items, as a `Vec`: when there are 500, when the first has waited so long, or when no more items come. Returns a `Vec` with one answer for each, in order, or a `Result` of one. Another number is a panic, and an error is that of all of these items, so it is `Clone`. `retry`, `timeout`, `limit` and `rate` are for the call. Of the items it has `x` alone; whatever else it uses is `#[shared]` |
+//! | `key = event.user` | items with the same key, which is `Hash`, are in it one at a time and in the order of the source. An item waits there until all before it have come, or have ended |
+//! | `queue = 16` | so many items wait before it; the next one waits in the node before, and keeps its place in the `limit` of that |
+//! | `flat`, `flat = 8` | its value is an iterator, and what stands below runs for every element: one at a time, or eight. Like a fence, it waits for all above. An item has all of these results, or the first error; `skip!()` leaves an element out |
+//!
+//! A window by count or by time is a batch: its node folds the `Vec`, and gives the result
+//! to each item of the window, or to one of them.
+//!
+//! A plain call, and a run by `on`, ignores `rate`, `queue` and `key`, and calls a batch
+//! with one item. A graph with `flat` or `skip!()` can have no result or many: only a
+//! pipeline can run it, so it is no function any more, and has only `bind` and `GRAPH`. In
+//! a pipeline a node with `blocking` owns its inputs, other than those that are shared, and
+//! is not waited for when its item is cancelled.
+//!
+//! # More
 //!
 //! [`each()`](fn@each) and [`try_each`] do the same for every item of a list inside of a node, with
 //! a bound on how many at a time.
@@ -102,7 +181,8 @@
 //!   where nothing runs at the same time.
 //! - A graph that is called with the option `graph` has no `#[shared]` inputs, and no
 //!   limits in common with other runs.
-//! - Runs over a stream of items, with a rate or in batches, are not there yet.
+//! - A pipeline has no `deadline`, no observer and no `test` of its own: a node has its
+//!   `timeout`, and the [`Report`](crate::pipeline::Report) has the counts of each node.
 //!
 //! # How it works
 //!
@@ -111,7 +191,8 @@
 //! at a time the function is the code as written. A parallel run is one allocation with a
 //! slot for each value and a counter of missing inputs for each node; a task runs nodes
 //! one after the other, goes on with the first that it made ready, and spawns the others
-//! (modules `run`, `group`, `slot`). Time comes from a [`Timer`], by default a thread that
+//! (modules `run`, `group`, `slot`). A pipeline runs the code of the plain call for each
+//! item, with gates before its nodes (module `item`). Time comes from a [`Timer`], by default a thread that
 //! is started by the first node that waits.
 
 mod attempt;

@@ -144,7 +144,7 @@ fn shared(parsed: &Parsed) -> TokenStream {
 }
 
 fn bind(parsed: &Parsed) -> TokenStream {
-    let rt = rt(parsed);
+    let (rt, krate) = (rt(parsed), &parsed.args.krate);
     let name = parsed.plain.sig.ident.unraw();
     let doc = format!("A pipeline that runs `{name}` for every item of a stream, on `spawner`.");
     let types: Vec<Ident> = shared_inputs(parsed)
@@ -155,13 +155,15 @@ fn bind(parsed: &Parsed) -> TokenStream {
         pub fn bind<__S, __I, __O, __E #(, #types)*>(
             spawner: &__S,
             shared: Shared<#(#types),*>,
-        ) -> #rt::Items<Shared<#(#types),*>, __I, __O, __E>
+        ) -> #krate::pipeline::Builder<#rt::Items<Shared<#(#types),*>, __I, __O, __E>, __S>
         where
             Shared<#(#types),*>: #rt::Program<__I, __O, __E>,
+            __I: ::core::marker::Send + 'static,
+            __O: ::core::marker::Send + 'static,
+            __E: ::core::marker::Send + 'static,
             __S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
         {
-            let _ = spawner;
-            #rt::Items::new(shared)
+            #krate::pipeline::Builder::new(spawner, #rt::Items::new(shared))
         }
     }
 }
