@@ -56,6 +56,14 @@ impl Limit {
         }
     }
 
+    /// Takes a permit that is free. None is while somebody waits.
+    fn try_acquire(&self) -> bool {
+        let mut queue = lock(&self.queue);
+        let free = queue.free > 0;
+        queue.free -= usize::from(free);
+        free
+    }
+
     /// Gives a permit to the first who waits, or puts it back.
     fn release(&self) {
         let mut queue = lock(&self.queue);
@@ -97,7 +105,10 @@ impl<'a> Future for Acquire<'a> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit<'a>> {
         let limit = self.limit;
-        let waker = cx.waker().clone();
+        if self.number.is_none() && limit.try_acquire() {
+            return Poll::Ready(Permit { limit });
+        }
+        let waker = cx.waker().clone(); // foreign code: not under the lock
         let mut queue = lock(&limit.queue);
         let old = match self.number {
             None if queue.free > 0 => {

@@ -8,6 +8,9 @@
 //!   poll. A node that never waits costs nothing.
 //! - The clock is read for the first [`ALL_TIMED`] items, and then for one of
 //!   [`TIMED_ONE_OF`].
+//!
+//! A graph of four nodes that add one takes about 55 ns for an item, where the plain call
+//! takes 8 ns (one thread of a shared virtual machine, November 2026): some 10 ns for a node.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -23,9 +26,9 @@ use crate::pipeline::NodeReport;
 /// So many items are all timed: short streams have good percentiles. Not measured.
 const ALL_TIMED: u64 = 1024;
 
-/// Of the later ones one in so many: two looks at the clock cost about as much as a small
-/// node, and a sixteenth of that is lost in the noise. Not measured.
-const TIMED_ONE_OF: u64 = 16;
+/// Of the later ones one in so many: two looks at the clock cost 50 to 100 ns, more than
+/// all else that is done for a node, and a sixty-fourth of that is lost in the noise.
+const TIMED_ONE_OF: u64 = 64;
 
 /// Enough that the workers of a machine of usual size seldom share one. Not measured.
 const SHARDS: usize = 16;
