@@ -1,8 +1,7 @@
 //! async-executor's interface, on the queues of [`ws_core`].
 //!
-//! smol, async-std, async-global-executor and whatever else spawns through
-//! async-executor 1.14 run on this scheduler, unmodified, with two lines in the
-//! `Cargo.toml` of the program:
+//! smol, async-std and whatever else spawns through async-executor 1.14 run on this
+//! scheduler, unmodified, with two lines in the `Cargo.toml` of the program:
 //!
 //! ```toml
 //! [patch.crates-io]
@@ -12,7 +11,8 @@
 //! (the path is that of this directory; where a lock file names an older version, `cargo
 //! update -p async-executor` lets the patch take effect). The names, the signatures and what they promise
 //! are those of [async-executor](https://docs.rs/async-executor/1.14); its docs are the
-//! reference. This crate is never published.
+//! reference. This crate is never published. Programs on smol and async-std are among the
+//! tests; bevy_tasks 0.16, with its feature `async_executor`, was tried.
 //!
 //! ```
 //! use async_executor::Executor;
