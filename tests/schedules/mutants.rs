@@ -19,6 +19,8 @@ const PINNED: &str = "ws-executor/src/pinned.rs";
 const SCOPE: &str = "ws-executor/src/scope.rs";
 const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
+const PIPELINE_LANE: &str = "ws-executor/src/pipeline/lane.rs";
+const PIPELINE_SHARED: &str = "ws-executor/src/pipeline/shared.rs";
 const LANE: &str = "ws-executor/src/worker/lane.rs";
 const HELP: &str = "ws-executor/src/worker/help.rs";
 const SHARED: &str = "ws-executor/src/shared.rs";
@@ -231,5 +233,26 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "                    // After leaving the waker: see the module docs.\n                    if self.is_cancelled() {",
         replace: "                    if false {",
         program: "graphs.error_cancels",
+    },
+    Mutant {
+        name: "pipeline.waiting_lane_does_not_look_again",
+        file: PIPELINE_SHARED,
+        find: "if state.phase >= Phase::Stopping {",
+        replace: "if false {",
+        program: "pipelines.stop",
+    },
+    Mutant {
+        name: "pipeline.source_rings_unheard",
+        file: PIPELINE_SHARED,
+        find: "Pulled::Pending if state.rang => {}",
+        replace: "Pulled::Pending if false => {}",
+        program: "pipelines.source_waits",
+    },
+    Mutant {
+        name: "pipeline.idle_lane_does_not_look_again",
+        file: PIPELINE_LANE,
+        find: "            self.seat.wait(cx.waker());\n            if self.seat.was_called() {",
+        replace: "            self.seat.wait(cx.waker());\n            if false {",
+        program: "pipelines.source_waits",
     },
 ];

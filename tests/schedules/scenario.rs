@@ -1,7 +1,8 @@
 //! What a program is, and the list of all.
 
 use super::{
-    blocked, canaries, drain, driver, forks, graphs, hosted, pinned, shutdown, tasks, waiting,
+    blocked, canaries, drain, driver, forks, graphs, hosted, pinned, pipelines, shutdown, tasks,
+    waiting,
 };
 
 /// A small program with an executor in it.
@@ -27,6 +28,7 @@ pub(crate) const SCENARIOS: &[&[Scenario]] = &[
     driver::SCENARIOS,
     forks::SCENARIOS,
     graphs::SCENARIOS,
+    pipelines::SCENARIOS,
     hosted::SCENARIOS,
 ];
 

@@ -30,6 +30,7 @@ mod forks;
 mod graphs;
 mod hosted;
 mod pinned;
+mod pipelines;
 mod shutdown;
 mod tasks;
 mod waiting;

@@ -1,0 +1,241 @@
+//! Pipelines: lanes on two workers, a source and a sink that wait, and every way in which a
+//! run ends.
+//!
+//! A lane that is not called up when there is work, or not woken when the run stops, waits
+//! for ever, and shuttle reports a deadlock.
+
+use std::future::pending;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use ws_core::sync::Mutex;
+use ws_executor::pipeline::{
+    self, BoxError, Builder, Cause, Collect, PerItem, PullResult, Sink, Source, Verdict,
+};
+use ws_executor::yield_now;
+
+use super::kit::{Count, Event, pair};
+use super::scenario::Scenario;
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "pipelines.order",
+        about: "items that wait differently leave in the order of the source",
+        faults: &[],
+        body: order,
+    },
+    Scenario {
+        name: "pipelines.source_waits",
+        about: "the source has an item, waits, and is woken while it is asked or after",
+        faults: &[],
+        body: source_waits,
+    },
+    Scenario {
+        name: "pipelines.sink_waits",
+        about: "the sink waits, with room for one item more: that one runs meanwhile",
+        faults: &[],
+        body: sink_waits,
+    },
+    Scenario {
+        name: "pipelines.company",
+        about: "items wait until they hear that no more come",
+        faults: &[],
+        body: company,
+    },
+    Scenario {
+        name: "pipelines.stop",
+        about: "an item fails beside one that waits for ever: that one is dropped, then the run ends",
+        faults: &[],
+        body: stop,
+    },
+    Scenario {
+        name: "pipelines.dropped",
+        about: "a run is dropped at any moment: its lanes leave, and drop what they have",
+        faults: &[],
+        body: dropped,
+    },
+    Scenario {
+        name: "pipelines.drained",
+        about: "a run is drained at any moment: what was pulled is done",
+        faults: &[],
+        body: drained,
+    },
+];
+
+fn order() {
+    let executor = pair();
+    let results = Collect::new();
+    let pipeline = pipeline::from_fn(&executor.handle(), |n: u32| async move {
+        if n != 1 {
+            yield_now().await;
+        }
+        Ok::<_, ()>(n)
+    })
+    .iter(0..4)
+    .in_flight(2)
+    .ordered(true)
+    .sink(results.clone())
+    .build()
+    .unwrap();
+    assert_eq!(executor.block_on(pipeline.run()).unwrap().done, 4);
+    assert_eq!(results.take(), [0, 1, 2, 3]);
+}
+
+/// One item, then nothing until the event, then one more.
+struct Late {
+    event: Event,
+    given: u32,
+}
+
+impl Source for Late {
+    type Item = u32;
+    type Ack = ();
+
+    fn poll_pull(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PullResult<Self>>> {
+        if self.given == 1 && pin!(self.event.wait()).poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        self.given += 1;
+        Poll::Ready((self.given < 3).then_some(Ok((self.given, ()))))
+    }
+}
+
+fn source_waits() {
+    let executor = pair();
+    let event = Event::new();
+    let source = Late {
+        event: event.clone(),
+        given: 0,
+    };
+    let echo = pipeline::from_fn(&executor.handle(), |n: u32| async move { Ok::<_, ()>(n) });
+    let running = echo.source(source).build().unwrap().start();
+    executor.spawn(async move { event.set() }).detach();
+    assert_eq!(executor.block_on(running).unwrap().done, 2);
+}
+
+/// Waits for an event in each push.
+struct Slow(Event, Count);
+
+impl Sink<u32> for Slow {
+    async fn push(&mut self, results: Vec<u32>) -> Result<(), BoxError> {
+        self.0.wait().await;
+        results.iter().for_each(|_| self.1.add());
+        Ok(())
+    }
+}
+
+fn sink_waits() {
+    let executor = pair();
+    let (event, pushed) = (Event::new(), Count::new());
+    // The second item lets the sink go on: it must run while the first is pushed.
+    let setting = event.clone();
+    let pipeline = pipeline::from_fn(&executor.handle(), move |n: u32| {
+        let setting = setting.clone();
+        async move {
+            if n == 1 {
+                setting.set();
+            }
+            Ok::<_, ()>(n)
+        }
+    })
+    .iter(0..3)
+    .in_flight(2)
+    .sink(Slow(event, pushed.clone()))
+    .build()
+    .unwrap();
+    assert_eq!(executor.block_on(pipeline.run()).unwrap().done, 3);
+    assert_eq!(pushed.get(), 3);
+}
+
+/// Items that wait until they are told that no more come.
+#[derive(Default)]
+struct Company(Arc<Mutex<Vec<Event>>>);
+
+impl PerItem for Company {
+    type Item = u32;
+    type Output = ();
+    type Error = ();
+
+    async fn run(&self, _: u64, _: u32) -> Verdict<(), ()> {
+        let event = Event::new();
+        self.0.lock().unwrap().push(event.clone());
+        event.wait().await;
+        Verdict::Done(())
+    }
+
+    fn flush(&self) {
+        let waiting = std::mem::take(&mut *self.0.lock().unwrap());
+        waiting.iter().for_each(Event::set);
+    }
+}
+
+fn company() {
+    let executor = pair();
+    let pipeline = Builder::new(&executor.handle(), Company::default());
+    // Room for one more, so that the end of the source is seen.
+    let pipeline = pipeline.iter(0..3).in_flight(4).build().unwrap();
+    assert_eq!(executor.block_on(pipeline.run()).unwrap().done, 3);
+}
+
+fn stop() {
+    let executor = pair();
+    let dropped = Count::new();
+    let tokens = dropped.clone();
+    let pipeline = pipeline::from_fn(&executor.handle(), |(n, token)| async move {
+        if n == 1 {
+            yield_now().await;
+            return Err("no");
+        }
+        pending::<()>().await;
+        drop(token);
+        Ok(())
+    });
+    let items = (0..3).map(move |n| (n, tokens.on_drop()));
+    let pipeline = pipeline.iter(items).in_flight(2).build().unwrap();
+    let error = executor.block_on(pipeline.run()).unwrap_err();
+    assert!(matches!(error.cause, Cause::Item(_)));
+    assert_eq!((error.report.items, error.report.cancelled), (2, 1));
+    assert_eq!(dropped.get(), 2, "both items are gone");
+}
+
+fn dropped() {
+    let executor = pair();
+    let dropped = Count::new();
+    let tokens = dropped.clone();
+    let pipeline = pipeline::from_fn(&executor.handle(), |token| async move {
+        yield_now().await;
+        drop(token);
+        pending::<Result<(), ()>>().await
+    });
+    let running = pipeline
+        .iter((0..2).map(move |_| tokens.on_drop()))
+        .in_flight(2)
+        .build()
+        .unwrap()
+        .start();
+    let watch = running.watch();
+    let event = Event::new();
+    let setting = event.clone();
+    executor.spawn(async move { setting.set() }).detach();
+    event.block();
+    drop(running);
+    executor.drain();
+    assert!(watch.is_over());
+    let report = watch.report();
+    assert_eq!(report.items, report.cancelled);
+    assert_eq!(u64::from(dropped.get()), report.items);
+}
+
+fn drained() {
+    let executor = pair();
+    let pipeline = pipeline::from_fn(&executor.handle(), |n: u32| async move {
+        yield_now().await;
+        Ok::<_, ()>(n)
+    });
+    let running = pipeline.iter(0..4).in_flight(2).build().unwrap().start();
+    let report = executor
+        .block_on(running.drain(std::time::Duration::MAX))
+        .unwrap();
+    assert_eq!(report.items, report.done);
+}
