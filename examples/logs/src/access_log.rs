@@ -55,7 +55,7 @@ pub(crate) struct Entry {
 }
 
 /// A line that is none of an access log.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NoLogLine {
     expected: &'static str,
 }

@@ -15,7 +15,8 @@ use hyper::{Request, Response, StatusCode};
 use ws_executor::Handle;
 use ws_io_adapters::hyper::FuturesIo;
 
-use crate::ingest::Fault;
+use crate::access_log::Entry;
+use crate::line::{Fault, Row};
 
 /// Serves on a free port of this machine, until the executor ends.
 pub(crate) async fn serve(handle: &Handle) -> io::Result<SocketAddr> {
@@ -66,12 +67,12 @@ impl Client {
         }
     }
 
-    /// The country of a client.
-    pub(crate) async fn country(&self, client: std::net::Ipv4Addr) -> Result<String, Fault> {
+    /// The row of a request, with the country it came from.
+    pub(crate) async fn locate(&self, entry: &Entry) -> Result<Row, Fault> {
         let broken = |error: hyper::Error| Fault::Lookup(error.to_string());
         let mut connection = self.connection().await?;
         let request = Request::builder()
-            .uri(format!("/{client}"))
+            .uri(format!("/{}", entry.client))
             .header("host", "lookup")
             .body(Empty::new())
             .expect("the request is right");
@@ -81,11 +82,13 @@ impl Client {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push(connection);
         drop(idle);
-        if found {
-            Ok(String::from_utf8_lossy(&body.to_bytes()).into_owned())
-        } else {
-            Err(Fault::UnknownClient)
+        if !found {
+            return Err(Fault::UnknownClient);
         }
+        Ok(Row {
+            entry: entry.clone(),
+            country: String::from_utf8_lossy(&body.to_bytes()).into_owned(),
+        })
     }
 
     async fn connection(&self) -> Result<SendRequest<Empty<Bytes>>, Fault> {

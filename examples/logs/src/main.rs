@@ -1,5 +1,5 @@
 //! A log pipeline: reads an access log, parses each line, asks an HTTP service where the
-//! client is, and writes rows into SQLite.
+//! client is, and writes rows into SQLite, hundreds in a transaction. `line.rs` has the graph.
 //!
 //! ```sh
 //! cargo run --release -p logs                     # 100,000 lines
@@ -14,13 +14,15 @@
 #![forbid(unsafe_code)]
 
 mod access_log;
-mod ingest;
+
+mod line;
 mod lookup;
 mod store;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
@@ -29,9 +31,9 @@ use futures::future::{Either, select};
 use indicatif::{ProgressBar, ProgressStyle};
 use ws_executor::Executor;
 use ws_executor::pipeline::files::{AppendJson, Lines};
-use ws_executor::pipeline::{Report, Watch};
+use ws_executor::pipeline::{Report, Route, Watch};
 
-use self::ingest::{Fault, Shared};
+use self::line::{Fault, ingest};
 use self::store::Store;
 
 /// After Ctrl-C, what is in flight may take so long.
@@ -82,19 +84,19 @@ async fn run(
     lines: u64,
 ) -> Result<Report, Box<dyn Error>> {
     let service = lookup::serve(&executor.handle()).await?;
-    let shared = Shared {
-        lookup: lookup::Client::new(service, executor.handle()),
+    let shared = ingest::Shared {
+        lookup: Arc::new(lookup::Client::new(service, executor.handle())),
+        store: Arc::new(Store::open(&directory.join("requests.db"))?),
     };
-    let running = ingest::pipeline(&executor.handle(), shared)
+    let running = ingest::bind(&executor.handle(), shared)
         .source(Lines::open(log)?)
-        .in_flight(256)
+        .in_flight(2048)
         .on_error(|failure| match failure.error {
-            Some(Fault::NoLogLine(_)) => ingest::Route::DeadLetter,
-            Some(Fault::UnknownClient) => ingest::Route::Skip,
-            Some(Fault::Lookup(_)) | None => ingest::Route::Stop,
+            Some(Fault::NoLogLine(_)) => Route::DeadLetter,
+            Some(Fault::UnknownClient) => Route::Skip,
+            Some(Fault::Lookup(_) | Fault::Store(_)) | None => Route::Stop,
         })
         .dead_letter(AppendJson::open(directory.join("rejected.jsonl"))?)
-        .sink(Store::open(&directory.join("requests.db"))?)
         .build()?
         .start();
     let bar = show_progress(running.watch(), lines);

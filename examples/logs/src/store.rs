@@ -1,16 +1,15 @@
-//! Rows in SQLite: all that gathered goes in with one transaction.
+//! Rows in SQLite: those of a batch go in with one transaction.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, params};
-use ws_executor::pipeline::{BoxError, Sink};
 
-use crate::ingest::Row;
+use crate::line::{Fault, Row};
 
 /// A database of requests.
 pub(crate) struct Store {
-    /// There unless a transaction is under way.
-    connection: Option<Connection>,
+    connection: Arc<Mutex<Connection>>,
 }
 
 impl Store {
@@ -24,16 +23,22 @@ impl Store {
                 page TEXT, status INTEGER, bytes INTEGER)",
         )?;
         Ok(Self {
-            connection: Some(connection),
+            connection: Arc::new(Mutex::new(connection)),
         })
+    }
+
+    /// Writes rows, and returns their keys.
+    pub(crate) async fn insert(&self, rows: Vec<Row>) -> Result<Vec<i64>, Fault> {
+        let connection = self.connection.clone();
+        // SQLite blocks: not on a worker.
+        let insert = move || insert(&mut locked(&connection), &rows);
+        let written = ws_executor::spawn_blocking(insert).await;
+        written.map_err(|error| Fault::Store(error.to_string()))
     }
 
     /// Requests and bytes of each country.
     pub(crate) fn totals(&self) -> rusqlite::Result<Vec<(String, i64, i64)>> {
-        let connection = self
-            .connection
-            .as_ref()
-            .expect("no transaction is under way");
+        let connection = locked(&self.connection);
         let mut select = connection.prepare(
             "SELECT country, count(*), sum(bytes) FROM requests GROUP BY country ORDER BY country",
         )?;
@@ -42,8 +47,13 @@ impl Store {
     }
 }
 
+fn locked(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    // A transaction that panicked was rolled back.
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Writes rows. One that is there is replaced by itself: after a crash some come again.
-fn insert(connection: &mut Connection, rows: &[Row]) -> rusqlite::Result<()> {
+fn insert(connection: &mut Connection, rows: &[Row]) -> rusqlite::Result<Vec<i64>> {
     let transaction = connection.transaction()?;
     {
         let mut insert = transaction
@@ -61,19 +71,6 @@ fn insert(connection: &mut Connection, rows: &[Row]) -> rusqlite::Result<()> {
             ])?;
         }
     }
-    transaction.commit()
-}
-
-impl Sink<Row> for Store {
-    async fn push(&mut self, rows: Vec<Row>) -> Result<(), BoxError> {
-        let mut connection = self.connection.take().ok_or("a transaction was cut off")?;
-        // SQLite blocks: not on a worker.
-        let written = ws_executor::spawn_blocking(move || {
-            let written = insert(&mut connection, &rows);
-            (connection, written)
-        });
-        let (connection, written) = written.await;
-        self.connection = Some(connection);
-        Ok(written?)
-    }
+    transaction.commit()?;
+    Ok(rows.iter().map(|row| row.entry.request).collect())
 }
