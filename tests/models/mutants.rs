@@ -45,6 +45,8 @@ const INJECTOR: &str = "ws-executor/src/injector.rs";
 const POPULATION: &str = "ws-executor/src/task/home.rs";
 const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 
+const COMPAT: &str = "compat/async-executor/src/sleepers.rs";
+
 pub(crate) const MUTANTS: &[Mutant] = &[
     // The ring.
     Mutant {
@@ -1097,5 +1099,54 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            FULL,\n            Ordering::Acquire,",
         replace: "            FULL,\n            Ordering::Relaxed,",
         models: &["exec.graph.slot"],
+    },
+    // The sleepers of `compat/async-executor`.
+    Mutant {
+        name: "compat.push.no_fence",
+        errata: &[14],
+        file: COMPAT,
+        find: "        fence(Ordering::SeqCst);\n        if self.searching.load(Ordering::Relaxed) == 0 {",
+        replace: "        if self.searching.load(Ordering::Relaxed) == 0 {",
+        models: &["compat.sleep.push_against_park"],
+    },
+    Mutant {
+        name: "compat.park.no_fence",
+        errata: &[14],
+        file: COMPAT,
+        find: "        // ORDERING(sleepers.fence): W3.\n        fence(Ordering::SeqCst);\n",
+        replace: "",
+        models: &["compat.sleep.push_against_park"],
+    },
+    Mutant {
+        name: "compat.park.looks_once",
+        errata: &[14],
+        file: COMPAT,
+        find: "        if self.queues.has_work() {\n            self.rise(number)",
+        replace: "        if false {\n            self.rise(number)",
+        models: &["compat.sleep.push_against_park"],
+    },
+    Mutant {
+        name: "compat.park.counted_for_ever",
+        errata: &[],
+        file: COMPAT,
+        find: "            sleepers.searching.fetch_sub(1, Ordering::Relaxed);\n        }\n        // ORDERING(sleepers.fence): W3.",
+        replace: "        }\n        // ORDERING(sleepers.fence): W3.",
+        models: &["compat.sleep.two_runs"],
+    },
+    Mutant {
+        name: "compat.leave.wakes_nobody",
+        errata: &[22],
+        file: COMPAT,
+        find: "        if self.queues.has_work() {\n            sleepers.notify_any();",
+        replace: "        if false {\n            sleepers.notify_any();",
+        models: &["compat.sleep.two_runs", "compat.sleep.dropped"],
+    },
+    Mutant {
+        name: "compat.renew.keeps_the_waker",
+        errata: &[],
+        file: COMPAT,
+        find: "            mem::swap(&mut list[index].waker, &mut waker);\n",
+        replace: "",
+        models: &["compat.sleep.renewed"],
     },
 ];

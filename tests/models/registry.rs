@@ -2,10 +2,10 @@
 
 use super::model::{Body, Expect, Main, Model};
 use super::{
-    canary, chase_lev, chase_lev_growth, deque_right, deque_seeds, exec_drain, exec_driver,
-    exec_fork, exec_graph, exec_injector, exec_lives, exec_sentinel, exec_sleep, growth, injector,
-    loom_limits, park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon,
-    sleep_workers, slot,
+    canary, chase_lev, chase_lev_growth, compat_sleep, deque_right, deque_seeds, exec_drain,
+    exec_driver, exec_fork, exec_graph, exec_injector, exec_lives, exec_sentinel, exec_sleep,
+    growth, injector, loom_limits, park, ring, ring_chain, ring_drop, ring_overflow, ring_seed,
+    sleep, sleep_rayon, sleep_workers, slot,
 };
 
 /// The models in the order of the table, canaries first.
@@ -36,6 +36,7 @@ const MODELS: &[&[Model]] = &[
     exec_lives::MODELS,
     exec_fork::MODELS,
     exec_graph::MODELS,
+    compat_sleep::MODELS,
 ];
 
 /// One model in one assignment of roles: what one process explores.

@@ -52,6 +52,9 @@ mod exec_lives;
 mod exec_sentinel;
 mod exec_sleep;
 
+// That of `compat/async-executor`.
+mod compat_sleep;
+
 #[global_allocator]
 static ALLOCATOR: poison::Poison = poison::Poison;
 

@@ -67,6 +67,7 @@ mod local;
 mod registry;
 mod rings;
 mod runner;
+#[allow(unreachable_pub, reason = "public for the model checker, see `model`")]
 mod sleepers;
 mod state;
 #[cfg(feature = "static")]
@@ -79,3 +80,10 @@ pub use executor::Executor;
 pub use local::LocalExecutor;
 #[cfg(feature = "static")]
 pub use static_executors::{StaticExecutor, StaticLocalExecutor};
+
+/// The protocol, for the model checker alone.
+#[cfg(ws_loom)]
+#[doc(hidden)]
+pub mod model {
+    pub use crate::sleepers::{Parked, Queues, Seat, Sleepers};
+}

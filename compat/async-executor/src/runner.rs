@@ -34,7 +34,7 @@ pub(crate) struct Runner<'s> {
     number: u64,
     /// Here, unless this `run` is the thread's current one.
     ring: Option<ring::Owner<Runnable>>,
-    seat: Seat<'s>,
+    seat: Seat<'s, State>,
     rand: FastRand,
     ticks: u32,
     /// Where tasks are on their way from the injector to the ring; empty otherwise.

@@ -45,15 +45,16 @@
 
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::task::Waker;
 
-use crate::current;
-use crate::state::State;
+use ws_core::sync::atomic::{AtomicUsize, Ordering, fence};
+use ws_core::sync::{Mutex, MutexGuard};
 
-#[derive(Default)]
-pub(crate) struct Sleepers {
+use crate::current;
+
+/// The list of sleepers, and the counters that a push looks at.
+pub struct Sleepers {
     /// How many were notified and have not found anything yet, nor gone back to sleep.
     searching: AtomicUsize,
     /// The length of the list, as last written under the lock.
@@ -74,10 +75,20 @@ struct Sleeper {
     waker: Waker,
 }
 
+impl Default for Sleepers {
+    fn default() -> Self {
+        Self {
+            searching: AtomicUsize::new(0),
+            sleeping: AtomicUsize::new(0),
+            list: Mutex::new(List::default()),
+        }
+    }
+}
+
 impl Sleepers {
     /// Steps P2 to P5.
     #[inline]
-    pub(crate) fn notify(&self) {
+    pub fn notify(&self) {
         // ORDERING(sleepers.fence): P2; without it a task and a sleeper may miss each other.
         fence(Ordering::SeqCst);
         if self.searching.load(Ordering::Relaxed) == 0 {
@@ -128,8 +139,13 @@ impl Sleepers {
     }
 
     /// How many sleep, at some moment.
-    pub(crate) fn len(&self) -> usize {
+    pub fn sleeping(&self) -> usize {
         self.sleeping.load(Ordering::Relaxed)
+    }
+
+    /// How many were notified and search still, at some moment.
+    pub fn searching(&self) -> usize {
+        self.searching.load(Ordering::Relaxed)
     }
 
     fn enter(&self, waker: Waker) -> u64 {
@@ -193,9 +209,18 @@ impl Sleepers {
 /// The part of one `run` or `tick` in the protocol.
 ///
 /// Dropping it hands a notification on, if there is one.
-pub(crate) struct Seat<'s> {
-    state: &'s State,
+pub struct Seat<'s, Q: Queues> {
+    queues: &'s Q,
     place: Place,
+}
+
+/// What sleepers look at before they sleep.
+pub trait Queues {
+    /// Those who sleep on these queues.
+    fn sleepers(&self) -> &Sleepers;
+
+    /// Whether there is a task in any queue, at some moment.
+    fn has_work(&self) -> bool;
 }
 
 enum Place {
@@ -209,44 +234,45 @@ enum Place {
 
 /// What becomes of somebody who found nothing.
 #[must_use = "who is not asleep has to search again"]
-#[derive(PartialEq, Eq)]
-pub(crate) enum Parked {
+#[derive(Debug, PartialEq, Eq)]
+pub enum Parked {
     /// It will be woken.
     Asleep,
     /// There is work after all.
     Awake,
 }
 
-impl<'s> Seat<'s> {
-    pub(crate) fn new(state: &'s State) -> Self {
+impl<'s, Q: Queues> Seat<'s, Q> {
+    /// Somebody who is awake.
+    pub fn new(queues: &'s Q) -> Self {
         Self {
-            state,
+            queues,
             place: Place::Awake,
         }
     }
 
     /// At the beginning of a poll: whether the sleep goes on. A host polls for reasons of
     /// its own, too, and on any thread.
-    pub(crate) fn wake_up(&mut self, waker: &Waker) -> Parked {
+    pub fn wake_up(&mut self, waker: &Waker) -> Parked {
         let Place::Listed(number) = self.place else {
             return Parked::Awake;
         };
-        if !self.state.has_work() && self.state.sleepers.renew(number, waker) {
+        if !self.queues.has_work() && self.queues.sleepers().renew(number, waker) {
             return Parked::Asleep;
         }
         self.rise(number)
     }
 
     /// Steps W1 to W4, after a search that found nothing.
-    pub(crate) fn park(&mut self, waker: &Waker) -> Parked {
-        let sleepers = &self.state.sleepers;
+    pub fn park(&mut self, waker: &Waker) -> Parked {
+        let sleepers = self.queues.sleepers();
         let number = sleepers.enter(waker.clone());
         if let Place::Searching = mem::replace(&mut self.place, Place::Listed(number)) {
             sleepers.searching.fetch_sub(1, Ordering::Relaxed);
         }
         // ORDERING(sleepers.fence): W3.
         fence(Ordering::SeqCst);
-        if self.state.has_work() {
+        if self.queues.has_work() {
             self.rise(number)
         } else {
             Parked::Asleep
@@ -255,7 +281,7 @@ impl<'s> Seat<'s> {
 
     /// The end of W4, or of the sleep.
     fn rise(&mut self, number: u64) -> Parked {
-        self.place = if self.state.sleepers.remove(number) {
+        self.place = if self.queues.sleepers().remove(number) {
             Place::Awake
         } else {
             Place::Searching
@@ -264,8 +290,8 @@ impl<'s> Seat<'s> {
     }
 
     /// Steps S1 to S3, and out of the list: with a task in hand, or for good.
-    pub(crate) fn leave(&mut self) {
-        let sleepers = &self.state.sleepers;
+    pub fn leave(&mut self) {
+        let sleepers = self.queues.sleepers();
         let counted = match mem::replace(&mut self.place, Place::Awake) {
             Place::Awake => false,
             Place::Listed(number) => !sleepers.remove(number),
@@ -276,13 +302,13 @@ impl<'s> Seat<'s> {
         }
         // ORDERING(sleepers.fence): S2.
         fence(Ordering::SeqCst);
-        if self.state.has_work() {
+        if self.queues.has_work() {
             sleepers.notify_any();
         }
     }
 }
 
-impl Drop for Seat<'_> {
+impl<Q: Queues> Drop for Seat<'_, Q> {
     fn drop(&mut self) {
         self.leave();
     }

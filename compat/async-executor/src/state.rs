@@ -16,7 +16,7 @@ use crate::injector::Injector;
 use crate::registry::Registry;
 use crate::rings::{self, Rings};
 use crate::runner::Runner;
-use crate::sleepers::{Parked, Seat, Sleepers};
+use crate::sleepers::{Parked, Queues, Seat, Sleepers};
 
 /// What all handles, tasks and `run`s of an executor share.
 #[derive(Default)]
@@ -49,11 +49,6 @@ impl State {
         let count = batch.len();
         self.injector.push_batch(batch.into_iter());
         self.sleepers.notify_many(count);
-    }
-
-    /// Whether there is a task in any queue, at some moment.
-    pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty() || !self.rings.are_empty()
     }
 
     /// Takes one task out of any queue.
@@ -138,8 +133,19 @@ impl State {
             .field("tasks", &self.registry.len())
             .field("injector", &self.injector.len())
             .field("rings", &self.rings.lengths())
-            .field("sleeping", &self.sleepers.len())
+            .field("sleeping", &self.sleepers.sleeping())
+            .field("searching", &self.sleepers.searching())
             .finish()
+    }
+}
+
+impl Queues for State {
+    fn sleepers(&self) -> &Sleepers {
+        &self.sleepers
+    }
+
+    fn has_work(&self) -> bool {
+        !self.injector.is_empty() || !self.rings.are_empty()
     }
 }
 
