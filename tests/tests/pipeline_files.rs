@@ -198,6 +198,8 @@ fn lines_that_cannot_be_used_end_the_run() {
         // An offset that is not of this file is noticed.
         fs::write(directory.file("in.offset"), "3\n").unwrap();
         assert!(run().unwrap_err().to_string().contains("no line of"));
+        // It is left as it was, to be looked at: the next run notices it, too.
+        assert!(run().unwrap_err().to_string().contains("no line of"));
         fs::write(directory.file("in.offset"), "many\n").unwrap();
         assert!(run().unwrap_err().to_string().contains("holds no offset"));
     });

@@ -123,18 +123,19 @@ impl Lines {
     /// The file, from the position on.
     fn reader(&mut self) -> io::Result<&mut BufReader<File>> {
         if self.reader.is_none() {
-            self.committed = read_offset(&self.offsets)?;
+            let offset = read_offset(&self.offsets)?;
             let mut file = File::open(&self.path)?;
-            if !is_line_start(&mut file, self.committed)? {
+            if !is_line_start(&mut file, offset)? {
                 let text = format!(
                     "no line of {} begins at {}, where {} says that the last run ended",
                     self.path.display(),
-                    self.committed,
+                    offset,
                     self.offsets.display()
                 );
                 return Err(io::Error::new(io::ErrorKind::InvalidData, text));
             }
-            (self.position, self.done) = (self.committed, self.committed);
+            // Together, and only now: a run that cannot begin leaves the offset file alone.
+            (self.committed, self.position, self.done) = (offset, offset, offset);
             self.reader = Some(BufReader::new(file));
         }
         Ok(self.reader.as_mut().expect("opened above"))
