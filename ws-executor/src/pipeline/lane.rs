@@ -335,13 +335,7 @@ impl<P: PerItem> Lane<P> {
     ) -> Option<Result<(), BoxError>> {
         match guarded(|| sink.push(results)) {
             Err(panic) => Some(Err(panic)),
-            Ok(pushing) => match self.patiently(pushing).await {
-                Ending::Ready(outcome) => Some(outcome),
-                Ending::Panicked(payload) => {
-                    Some(Err(format!("panicked: {}", message(payload)).into()))
-                }
-                Ending::Cut => None,
-            },
+            Ok(pushing) => outcome(self.patiently(pushing).await),
         }
     }
 
@@ -365,6 +359,7 @@ impl<P: PerItem> Lane<P> {
     }
 
     /// Closes sinks and source, in this order: only then all is safe that is acknowledged.
+    /// A cancellation cuts it short.
     async fn close(&mut self, closing: Closing<P>) -> Option<Cause<P::Error>> {
         let Closing {
             feed,
@@ -376,14 +371,14 @@ impl<P: PerItem> Lane<P> {
         let mut cause = None;
         if let Some(mut sink) = sink {
             if in_order {
-                let outcome = close_sink(&mut *sink).await;
+                let outcome = self.close_sink(&mut *sink).await;
                 cause = cause.or(outcome.err().map(Cause::Sink));
             }
             ignore_panic(|| drop(sink));
         }
         if let Some(mut letters) = letters {
-            if in_order {
-                let outcome = close_sink(&mut *letters).await;
+            if in_order && !self.shared.is_stopping() {
+                let outcome = self.close_sink(&mut *letters).await;
                 cause = cause.or(outcome.err().map(Cause::DeadLetter));
             }
             ignore_panic(|| drop(letters));
@@ -391,13 +386,28 @@ impl<P: PerItem> Lane<P> {
         if let Some(mut feed) = feed {
             let refused = feed.acknowledge(&acks).err();
             cause = cause.or(refused.map(Cause::Source));
-            if in_order {
-                let outcome = poll_fn(|cx| feed.poll_close(cx)).await;
+            if in_order && !self.shared.is_stopping() {
+                let closing = poll_fn(|cx| feed.poll_close(cx));
+                let outcome = outcome(self.patiently(closing).await).unwrap_or(Ok(()));
                 cause = cause.or(outcome.err().map(Cause::Source));
             }
             ignore_panic(|| drop(feed));
         }
         cause
+    }
+
+    async fn close_sink<T>(&mut self, sink: &mut dyn Outflow<T>) -> Result<(), BoxError> {
+        let closing = guarded(|| sink.close())?;
+        outcome(self.patiently(closing).await).unwrap_or(Ok(()))
+    }
+}
+
+/// What a source or a sink has said; `None` if it was cut off.
+fn outcome(ending: Ending<Result<(), BoxError>>) -> Option<Result<(), BoxError>> {
+    match ending {
+        Ending::Ready(outcome) => Some(outcome),
+        Ending::Panicked(payload) => Some(Err(format!("panicked: {}", message(payload)).into())),
+        Ending::Cut => None,
     }
 }
 
@@ -414,16 +424,4 @@ fn poll_item<F: Future>(mut future: Pin<&mut Option<F>>, cx: &mut Context<'_>) -
 enum Pull {
     Done,
     Again,
-}
-
-async fn close_sink<T>(sink: &mut dyn Outflow<T>) -> Result<(), BoxError> {
-    let mut closing = guarded(|| sink.close())?;
-    poll_fn(|cx| {
-        let closing: Pin<&mut _> = closing.as_mut();
-        match guarded(|| closing.poll(cx)) {
-            Ok(poll) => poll,
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    })
-    .await
 }

@@ -58,7 +58,8 @@ pub trait Sink<T>: Send + 'static {
     /// Those of the sink. They end the run, and the results are not acknowledged.
     fn push(&mut self, results: Vec<T>) -> impl Future<Output = Result<(), BoxError>> + Send;
 
-    /// Called after the last push of a run that was not cancelled.
+    /// Called after the last push of a run that was not cancelled. If it is cancelled
+    /// meanwhile, the future is dropped.
     ///
     /// # Errors
     /// Those of the sink.
