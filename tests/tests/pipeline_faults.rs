@@ -13,7 +13,7 @@ use pipeline_support::{Numbers, assert_adds_up};
 use tests::exec::until;
 use tests::watchdog;
 use ws_executor::graph::{Sleep, Timer};
-use ws_executor::pipeline::{self, BoxError, Sink};
+use ws_executor::pipeline::{self, BoxError, Route, Sink};
 
 /// All sleeps are over at once.
 struct NoTime;
@@ -71,4 +71,57 @@ fn a_run_that_waits_for_its_sink_to_close_can_be_cancelled() {
             assert_eq!(acks.len(), 10);
         }
     });
+}
+
+/// Panics in each drop.
+#[derive(Debug)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("a bomb");
+    }
+}
+
+/// An item whose copies panic in their drops; and so does an error with one.
+struct Original(
+    u64,
+    #[expect(dead_code, reason = "for its drop")] Option<Bomb>,
+);
+
+impl Clone for Original {
+    fn clone(&self) -> Self {
+        Self(self.0, Some(Bomb))
+    }
+}
+
+#[test]
+fn drops_of_copies_and_of_errors_may_panic() {
+    watchdog::guard("copies", || {
+        let executor = tests::exec::executor(2);
+        let work = |item: Original| async move {
+            match item.0 % 3 {
+                0 => Ok(()),
+                1 => Err(None),
+                _ => Err(Some(Bomb)),
+            }
+        };
+        let pipeline = pipeline::from_fn(&executor.handle(), work)
+            .iter((0..30).map(|n| Original(n, None)))
+            .on_error(|_| Route::Skip)
+            .dead_letter(Forget)
+            .build()
+            .unwrap();
+        let report = block_on(pipeline.run()).unwrap();
+        assert_eq!((report.done, report.skipped), (10, 20));
+    });
+}
+
+struct Forget;
+
+impl<T: Send + 'static> Sink<T> for Forget {
+    async fn push(&mut self, results: Vec<T>) -> Result<(), BoxError> {
+        results.into_iter().for_each(std::mem::forget);
+        Ok(())
+    }
 }

@@ -23,7 +23,7 @@ use super::source::{Feed, guarded};
 use super::state::{Closing, Finished, Letter, Numbered, Seat, Step};
 use super::{PerItem, Verdict};
 use crate::clock::Instant;
-use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::task::contain::{Contained, Payload, contain, drop_payload, ignore_panic};
 use crate::yield_now;
 
 /// The most items in a chunk: the lock is paid for a few times in so many, which take 1.5 µs
@@ -239,18 +239,22 @@ impl<P: PerItem> Lane<P> {
     /// Routes an item that failed. A panic of the routing closure stops the run.
     fn failed(&self, failure: Failure<P::Error>, copy: Option<P::Item>) -> Finished<P> {
         let number = failure.number;
+        let (failure, copy) = (Contained::new(failure), Contained::new(copy));
         let route = match &self.shared.settings.route {
             None => Ok(Route::Stop),
-            Some(route) => contain(|| route(&failure)),
+            Some(route) => contain(|| route(failure.get())),
         };
-        match (route, copy) {
-            (Ok(Route::Skip), _) => Finished::Skipped(number),
-            (Ok(Route::Stop), _) => Finished::Stop(Cause::Item(failure)),
-            (Ok(Route::DeadLetter), Some(item)) => {
-                Finished::Letter(number, DeadLetter { item, failure })
+        match route {
+            Ok(Route::Skip) => Finished::Skipped(number),
+            Ok(Route::Stop) => Finished::Stop(Cause::Item(failure.into_inner())),
+            Ok(Route::DeadLetter) => {
+                let failure = failure.into_inner();
+                match copy.into_inner() {
+                    Some(item) => Finished::Letter(number, DeadLetter { item, failure }),
+                    None => Finished::Stop(Cause::NoDeadLetter(failure)),
+                }
             }
-            (Ok(Route::DeadLetter), None) => Finished::Stop(Cause::NoDeadLetter(failure)),
-            (Err(payload), _) => Finished::Stop(Cause::Item(Failure::panic(number, payload))),
+            Err(payload) => Finished::Stop(Cause::Item(Failure::panic(number, payload))),
         }
     }
 
