@@ -5,7 +5,7 @@ mod pipeline_support;
 
 use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::executor::block_on;
@@ -123,5 +123,51 @@ impl<T: Send + 'static> Sink<T> for Forget {
     async fn push(&mut self, results: Vec<T>) -> Result<(), BoxError> {
         results.into_iter().for_each(std::mem::forget);
         Ok(())
+    }
+}
+
+#[test]
+fn drops_of_many_items_may_panic_when_a_run_is_cut_off() {
+    watchdog::guard("bombs", || {
+        for shut_down in [false, true] {
+            let executor = tests::exec::executor(2);
+            let begun = Arc::new(AtomicUsize::new(0));
+            let begin = begun.clone();
+            let running = pipeline::from_fn(&executor.handle(), move |bomb: Bomb| {
+                begin.fetch_add(1, Ordering::SeqCst);
+                async move { Ok::<_, ()>(bomb) }
+            })
+            .iter((0..).map(|_| Bomb))
+            .in_flight(100)
+            .sink(Stuck)
+            .build()
+            .unwrap()
+            .start();
+            until(|| begun.load(Ordering::SeqCst) >= 100);
+            let report = if shut_down {
+                executor.shutdown();
+                *block_on(running).unwrap_err().report
+            } else {
+                block_on(running.cancel()).unwrap()
+            };
+            assert_adds_up(&report);
+            assert_eq!(report.cancelled, 100);
+        }
+    });
+}
+
+/// Keeps the first push for ever, and panics when it is dropped.
+struct Stuck;
+
+impl<T: Send + 'static> Sink<T> for Stuck {
+    async fn push(&mut self, results: Vec<T>) -> Result<(), BoxError> {
+        results.into_iter().for_each(std::mem::forget);
+        pending().await
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        panic!("a sink");
     }
 }

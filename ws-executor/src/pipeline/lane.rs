@@ -23,7 +23,7 @@ use super::source::{Feed, guarded};
 use super::state::{Closing, Finished, Letter, Numbered, Seat, Step};
 use super::{PerItem, Verdict};
 use crate::clock::Instant;
-use crate::task::contain::{Contained, Payload, contain, drop_payload, ignore_panic};
+use crate::task::contain::{Contained, Payload, contain, drop_each, drop_payload, ignore_panic};
 use crate::yield_now;
 
 /// The most items in a chunk: the lock is paid for a few times in so many, which take 1.5 µs
@@ -70,9 +70,9 @@ impl<P: PerItem> Drop for Lane<P> {
     fn drop(&mut self) {
         if self.place != Place::Left {
             // Before the run can be seen to be over.
-            ignore_panic(|| self.chunk.clear());
-            ignore_panic(|| self.done.results.clear());
-            ignore_panic(|| self.finished.clear());
+            drop_each(self.chunk.drain(..));
+            drop_each(self.done.results.drain(..));
+            self.finished.drain(..).for_each(Finished::discard);
             self.shared.lost(self.place);
         }
     }
@@ -229,9 +229,7 @@ impl<P: PerItem> Lane<P> {
         let finished = self.failed(failure, copy);
         if let Finished::Stop(_) = finished {
             // The run ends with this: a lane that leaves has nothing left of the user's.
-            for item in self.chunk.drain(..) {
-                ignore_panic(|| drop(item));
-            }
+            drop_each(self.chunk.drain(..));
         }
         self.finished.push(finished);
     }
@@ -316,8 +314,9 @@ impl<P: PerItem> Lane<P> {
             mut numbers,
         } = batch;
         let count = results.len();
-        if let Some(outcome) = self.offer(&mut *sink, results).await {
-            self.shared.pushed(sink, &mut numbers, count, outcome);
+        match self.offer(&mut *sink, results).await {
+            Some(outcome) => self.shared.pushed(sink, &mut numbers, count, outcome),
+            None => drop_each([sink]),
         }
     }
 
@@ -326,8 +325,9 @@ impl<P: PerItem> Lane<P> {
             results,
             mut numbers,
         } = batch;
-        if let Some(outcome) = self.offer(&mut *sink, results).await {
-            self.shared.posted(sink, &mut numbers, outcome);
+        match self.offer(&mut *sink, results).await {
+            Some(outcome) => self.shared.posted(sink, &mut numbers, outcome),
+            None => drop_each([sink]),
         }
     }
 

@@ -8,11 +8,22 @@
 use std::collections::VecDeque;
 
 use super::sink::Outflow;
+use crate::task::contain::drop_each;
 
 /// The results of one item.
 pub(super) enum Results<T> {
     One(T),
     Many(Vec<T>),
+}
+
+impl<T> Results<T> {
+    /// Drops them; panics are contained.
+    pub(super) fn discard(self) {
+        match self {
+            Self::One(result) => drop_each([result]),
+            Self::Many(results) => drop_each(results),
+        }
+    }
 }
 
 /// Results for one push, and the numbers of the items they are of.
@@ -87,6 +98,17 @@ impl<T> Outlet<T> {
             ready: Batch::with_capacity(0),
             window: None,
         }
+    }
+
+    /// Drops the sink and what waits for it; panics are contained.
+    pub(super) fn discard(self) {
+        drop_each(self.ready.results);
+        for place in self.window.into_iter().flat_map(|window| window.places) {
+            if let Place::Results(results) = place {
+                results.discard();
+            }
+        }
+        drop_each(self.sink);
     }
 
     /// How many items wait here.

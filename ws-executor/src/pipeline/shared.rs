@@ -20,7 +20,7 @@ use super::state::{
 use super::{PerItem, RunError};
 use crate::clock::Instant;
 use crate::graph::lock;
-use crate::task::contain::{contain, drop_payload, ignore_panic};
+use crate::task::contain::{contain, drop_each, drop_payload, ignore_panic};
 
 pub(super) struct Shared<P: PerItem> {
     pub(super) per_item: P,
@@ -300,11 +300,11 @@ impl<P: PerItem> Shared<P> {
         drop(state);
 
         let cause = causes.next();
-        ignore_panic(|| drop(backlog));
-        ignore_panic(|| drop(results));
-        ignore_panic(|| drop(letters));
-        ignore_panic(|| drop(feed));
-        ignore_panic(|| drop(causes));
+        drop_each(backlog);
+        results.discard();
+        letters.into_iter().for_each(Outlet::discard);
+        drop_each(feed);
+        drop_each(causes);
         let report = self.report();
         let outcome = match cause {
             None => Ok(report),

@@ -29,7 +29,7 @@ use super::source::Feed;
 use super::{PerItem, Report, RunError};
 use crate::clock::Instant;
 use crate::graph::{Timer, lock};
-use crate::task::contain::ignore_panic;
+use crate::task::contain::{drop_each, ignore_panic};
 
 /// At most so many items are pulled at once, so that lanes seldom meet at the source:
 /// eight chunks. Larger ones were not measured.
@@ -158,6 +158,16 @@ pub(super) enum Finished<P: PerItem> {
     Skipped(u64),
     Letter(u64, Letter<P>),
     Stop(Cause<P::Error>),
+}
+
+impl<P: PerItem> Finished<P> {
+    /// Drops it; panics are contained.
+    pub(super) fn discard(self) {
+        match self {
+            Self::Many(_, results) => drop_each(results),
+            other => ignore_panic(|| drop(other)),
+        }
+    }
 }
 
 /// What a lane is to do next.

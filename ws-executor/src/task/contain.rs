@@ -35,6 +35,14 @@ pub(crate) fn drop_payload(payload: Payload) {
     }
 }
 
+/// Drops values one by one. Together they could end the process: a panic in the drop of a
+/// second one, while the first one's unwinds, aborts.
+pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
+    for value in values {
+        ignore_panic(|| drop(value));
+    }
+}
+
 /// A value whose drop does not panic.
 pub(crate) struct Contained<T>(ManuallyDrop<T>);
 
