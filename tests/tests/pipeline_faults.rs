@@ -6,7 +6,7 @@ mod pipeline_support;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
 use pipeline_support::{Numbers, assert_adds_up};
@@ -170,4 +170,29 @@ impl Drop for Stuck {
     fn drop(&mut self) {
         panic!("a sink");
     }
+}
+
+#[test]
+fn a_shutdown_with_many_lanes_takes_time_in_proportion() {
+    watchdog::guard("many lanes", || {
+        let time = |lanes: usize| {
+            let executor = tests::exec::executor(2);
+            let stuck = pipeline::from_fn(&executor.handle(), |_: u64| pending::<Result<(), ()>>());
+            let running = stuck.iter(0..).in_flight(lanes).build().unwrap().start();
+            let watch = running.watch();
+            until(|| watch.report().lanes == lanes);
+            let began = Instant::now();
+            executor.shutdown();
+            assert_eq!(
+                block_on(running).unwrap_err().report.cancelled,
+                lanes as u64
+            );
+            began.elapsed()
+        };
+        let (few, many) = (time(1000), time(16_000));
+        assert!(
+            many < 100 * few.max(Duration::from_millis(10)),
+            "{few:?}, {many:?}"
+        );
+    });
 }

@@ -91,7 +91,12 @@ impl<P: PerItem> Shared<P> {
         self.make(call);
     }
 
+    /// Cancels what is in flight, once: every lane hears of the first time, and none comes
+    /// to wait afterwards.
     fn stop(&self, mut state: MutexGuard<'_, State<P>>) {
+        if state.phase >= Phase::Stopping {
+            return;
+        }
         self.stopping.store(true, Ordering::Relaxed);
         let call = state.stop();
         drop(state);
@@ -359,10 +364,7 @@ impl<P: PerItem> Shared<P> {
 
     /// Cancels what is in flight.
     pub(super) fn cancel(&self) {
-        let state = lock(&self.state);
-        if state.phase < Phase::Stopping {
-            self.stop(state);
-        }
+        self.stop(lock(&self.state));
     }
 
     pub(super) fn is_over(&self) -> bool {

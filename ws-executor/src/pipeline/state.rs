@@ -398,7 +398,7 @@ impl<P: PerItem> State<P> {
 
     /// Cancels what is in flight; every lane is to hear of it.
     pub(super) fn stop(&mut self) -> Call {
-        self.phase = self.phase.max(Phase::Stopping);
+        self.phase = Phase::Stopping;
         let _ = self.call_all(); // they are among the seats
         Call::WakeAll(self.seats.clone())
     }
