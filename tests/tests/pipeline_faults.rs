@@ -12,8 +12,10 @@ use futures::executor::block_on;
 use pipeline_support::{Numbers, assert_adds_up};
 use tests::exec::until;
 use tests::watchdog;
+use ws_core::Spawn;
 use ws_executor::graph::{Sleep, Timer};
-use ws_executor::pipeline::{self, BoxError, Route, Sink};
+use ws_executor::pipeline::{self, BoxError, Cause, Route, Sink};
+use ws_executor::{Handle, yield_now};
 
 /// All sleeps are over at once.
 struct NoTime;
@@ -194,5 +196,47 @@ fn a_shutdown_with_many_lanes_takes_time_in_proportion() {
             many < 100 * few.max(Duration::from_millis(10)),
             "{few:?}, {many:?}"
         );
+    });
+}
+
+/// Spawns so many, and panics at the next.
+#[derive(Clone)]
+struct Weary(Handle, Arc<AtomicUsize>);
+
+impl Spawn for Weary {
+    fn spawn<F: Future<Output = ()> + Send + 'static>(&self, future: F) {
+        assert_ne!(self.1.fetch_sub(1, Ordering::SeqCst), 0, "too many");
+        Spawn::spawn(&self.0, future);
+    }
+
+    fn parallelism(&self) -> usize {
+        2
+    }
+}
+
+#[test]
+fn an_executor_that_panics_ends_the_run() {
+    watchdog::guard("weary", || {
+        let executor = tests::exec::executor(2);
+        for spawns in 0..4 {
+            let weary = Weary(executor.handle(), Arc::new(AtomicUsize::new(spawns)));
+            let work = |n: u64| async move {
+                yield_now().await;
+                if n < 1000 {
+                    Ok::<_, ()>(n)
+                } else {
+                    pending().await
+                }
+            };
+            let running = pipeline::from_fn(&weary, work)
+                .iter(0..)
+                .build()
+                .unwrap()
+                .start();
+            let error = block_on(running).unwrap_err();
+            assert!(matches!(error.cause, Cause::Lost), "{error:?}");
+            assert_adds_up(&error.report);
+        }
+        tests::exec::assert_alive(&executor);
     });
 }

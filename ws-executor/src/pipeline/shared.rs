@@ -79,7 +79,8 @@ impl<P: PerItem> Shared<P> {
             Call::WakeAll(seats) => seats.iter().for_each(|seat| seat.wake()),
             Call::Spawn(seat) => {
                 let me = self.me.upgrade().expect("this is it");
-                (self.settings.spawn)(Lane::new(me, seat));
+                // A panic drops the lane, which ends the run.
+                ignore_panic(|| (self.settings.spawn)(Lane::new(me, seat)));
             }
         }
     }
