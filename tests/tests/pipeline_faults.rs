@@ -4,8 +4,10 @@
 mod pipeline_support;
 
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
@@ -14,7 +16,7 @@ use tests::exec::until;
 use tests::watchdog;
 use ws_core::Spawn;
 use ws_executor::graph::{Sleep, Timer};
-use ws_executor::pipeline::{self, BoxError, Cause, Route, Sink};
+use ws_executor::pipeline::{self, BoxError, Cause, PullResult, Route, Sink, Source};
 use ws_executor::{Handle, yield_now};
 
 /// All sleeps are over at once.
@@ -196,6 +198,45 @@ fn a_shutdown_with_many_lanes_takes_time_in_proportion() {
             many < 100 * few.max(Duration::from_millis(10)),
             "{few:?}, {many:?}"
         );
+    });
+}
+
+/// A source without items that cannot be closed, or notes that it was.
+struct Empty(Option<Arc<AtomicBool>>);
+
+impl Source for Empty {
+    type Item = u64;
+    type Ack = ();
+
+    fn poll_pull(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<PullResult<Self>>> {
+        Poll::Ready(None)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        match &self.0 {
+            None => Poll::Ready(Err("stays open".into())),
+            Some(closed) => {
+                assert!(!closed.swap(true, Ordering::SeqCst), "closed twice");
+                Poll::Ready(Ok(()))
+            }
+        }
+    }
+}
+
+#[test]
+fn all_merged_sources_are_closed() {
+    watchdog::guard("merged", || {
+        let executor = tests::exec::executor(2);
+        let closed = Arc::new(AtomicBool::new(false));
+        let echo = pipeline::from_fn(&executor.handle(), |n: u64| async move { Ok::<_, ()>(n) });
+        let pipeline = echo
+            .source(Empty(None))
+            .source(Empty(Some(closed.clone())))
+            .build()
+            .unwrap();
+        let error = block_on(pipeline.run()).unwrap_err();
+        assert!(matches!(error.cause, Cause::Source(_)), "{error:?}");
+        assert!(closed.load(Ordering::SeqCst));
     });
 }
 

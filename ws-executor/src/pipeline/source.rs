@@ -249,6 +249,8 @@ pub(super) struct Merged<I> {
     names: Names<(usize, u64)>,
     /// Whose turn is next.
     turn: usize,
+    /// The first error in closing them.
+    unclosed: Option<BoxError>,
 }
 
 struct Member<I> {
@@ -275,6 +277,7 @@ impl<I> Merged<I> {
             feeds: feeds.into_iter().map(member).collect(),
             names: Names::new(),
             turn: 0,
+            unclosed: None,
         }
     }
 }
@@ -330,12 +333,13 @@ impl<I> Feed<I> for Merged<I> {
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         for member in &mut self.feeds {
             if member.state != MemberState::Closed {
-                match member.feed.poll_close(cx) {
-                    Poll::Ready(Ok(())) => member.state = MemberState::Closed,
-                    other => return other,
-                }
+                let Poll::Ready(outcome) = member.feed.poll_close(cx) else {
+                    return Poll::Pending;
+                };
+                member.state = MemberState::Closed;
+                self.unclosed = self.unclosed.take().or(outcome.err());
             }
         }
-        Poll::Ready(Ok(()))
+        Poll::Ready(self.unclosed.take().map_or(Ok(()), Err))
     }
 }
