@@ -6,8 +6,9 @@ mod pipeline_support;
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
@@ -198,6 +199,39 @@ fn a_shutdown_with_many_lanes_takes_time_in_proportion() {
             many < 100 * few.max(Duration::from_millis(10)),
             "{few:?}, {many:?}"
         );
+    });
+}
+
+#[test]
+fn a_pause_begins_nothing_of_what_a_lane_has_taken() {
+    watchdog::guard("pause", || {
+        let executor = tests::exec::executor(2);
+        let begun = Arc::new(AtomicU64::new(0));
+        let begin = begun.clone();
+        // Quick ones first, so that lanes take many at a time.
+        let running = pipeline::from_fn(&executor.handle(), move |n: u64| {
+            begin.fetch_add(1, Ordering::SeqCst);
+            if n > 5000 {
+                thread::sleep(Duration::from_millis(3));
+            }
+            async move { Ok::<_, ()>(n) }
+        })
+        .iter(0..5200)
+        .build()
+        .unwrap()
+        .start();
+        until(|| begun.load(Ordering::SeqCst) > 5001);
+        running.pause();
+        let before = begun.load(Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(100));
+        let after = begun.load(Ordering::SeqCst);
+        assert!(
+            after <= before + 2,
+            "{} began after the pause",
+            after - before
+        );
+        running.resume();
+        assert_eq!(block_on(running).unwrap().done, 5200);
     });
 }
 

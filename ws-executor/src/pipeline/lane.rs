@@ -170,6 +170,9 @@ impl<P: PerItem> Lane<P> {
         poll_fn(|cx| {
             loop {
                 let polled = if future.is_none() {
+                    if shared.is_paused() {
+                        shared.give_back(&mut self.chunk);
+                    }
                     let Some((next, item)) = self.chunk.pop_front() else {
                         return Poll::Ready(());
                     };

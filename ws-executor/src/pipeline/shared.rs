@@ -27,6 +27,8 @@ pub(super) struct Shared<P: PerItem> {
     pub(super) settings: Settings<P>,
     /// Set with [`Phase::Stopping`], for a look without the lock.
     stopping: AtomicBool,
+    /// Set while it is paused, for a look without the lock.
+    paused: AtomicBool,
     /// What the source wakes when it has items again.
     pub(super) bell: Waker,
     /// Apart from what lanes read for each item.
@@ -51,6 +53,7 @@ impl<P: PerItem> Shared<P> {
             per_item,
             settings,
             stopping: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             bell: Waker::from(Arc::new(Bell(me.clone()))),
             state: CachePadded::new(Mutex::new(state)),
             me: me.clone(),
@@ -60,6 +63,20 @@ impl<P: PerItem> Shared<P> {
     /// Whether what is in flight is cancelled; a hint that saves work.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Whether no items are to begin; a hint, as the one above.
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
+    /// Takes back items that have not begun.
+    pub(super) fn give_back(&self, chunk: &mut VecDeque<Numbered<P>>) {
+        let mut state = lock(&self.state);
+        while let Some(item) = chunk.pop_back() {
+            state.backlog.push_front(item);
+        }
+        self.release(state);
     }
 
     /// Adds the first lane.
@@ -344,6 +361,7 @@ impl<P: PerItem> Shared<P> {
     pub(super) fn pause(&self) {
         let mut state = lock(&self.state);
         state.paused = true;
+        self.paused.store(true, Ordering::Relaxed);
         drop(state);
         self.flush();
     }
@@ -351,6 +369,7 @@ impl<P: PerItem> Shared<P> {
     pub(super) fn unpause(&self) {
         let mut state = lock(&self.state);
         state.paused = false;
+        self.paused.store(false, Ordering::Relaxed);
         self.release(state);
     }
 
@@ -358,6 +377,7 @@ impl<P: PerItem> Shared<P> {
     pub(super) fn drain(&self) {
         let mut state = lock(&self.state);
         state.paused = false;
+        self.paused.store(false, Ordering::Relaxed);
         state.phase = state.phase.max(Phase::Draining);
         self.release(state);
         self.flush();
