@@ -355,9 +355,11 @@ impl<P: PerItem> Lane<P> {
     ) -> Pull {
         let refused = feed.acknowledge(&acks).err();
         let mut cx = Context::from_waker(&self.shared.bell);
+        let began = Instant::now();
         let pulled = feed.pull(&mut cx, room, items);
+        let took = began.elapsed();
         let none = items.is_empty();
-        let rang = self.shared.pulled(feed, room, items, pulled, refused);
+        let rang = self.shared.pulled(feed, room, items, took, pulled, refused);
         if none && rang {
             Pull::Again
         } else {

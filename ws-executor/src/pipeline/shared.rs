@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use ws_core::sync::atomic::{AtomicBool, Ordering};
 use ws_core::sync::{CachePadded, Mutex, MutexGuard};
@@ -200,12 +201,14 @@ impl<P: PerItem> Shared<P> {
         feed: Box<dyn Feed<P::Item>>,
         room: usize,
         items: &mut Vec<P::Item>,
+        took: Duration,
         pulled: Pulled,
         refused: Option<BoxError>,
     ) -> bool {
         let mut state = lock(&self.state);
         state.feed = Some(feed);
         state.live -= room - items.len();
+        state.adjust_pull(items.len(), took);
         state.counts.most_in_flight = state.counts.most_in_flight.max(state.live);
         let first = state.counts.pulled;
         state.counts.pulled += items.len() as u64;

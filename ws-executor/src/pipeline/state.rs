@@ -16,6 +16,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,11 @@ use crate::task::contain::{drop_each, ignore_panic};
 /// At most so many items are pulled at once, so that lanes seldom meet at the source:
 /// eight chunks. Larger ones were not measured.
 const PULL: usize = 256;
+
+/// A pull that takes longer than this makes the next one half as long; half of it, twice.
+/// It bounds how long items wait for others that a slow source, such as an iterator that
+/// blocks, gives after them. Not measured.
+const LONG: Duration = Duration::from_micros(200);
 
 pub(super) type Letter<P> = DeadLetter<<P as PerItem>::Item, <P as PerItem>::Error>;
 pub(super) type Router<E> = Box<dyn Fn(&Failure<E>) -> Route + Send + Sync>;
@@ -84,6 +90,8 @@ pub(super) struct State<P: PerItem> {
     /// `None` while a lane has it.
     pub(super) feed: Option<Box<dyn Feed<P::Item>>>,
     pub(super) supply: Supply,
+    /// How many items are pulled at once; few until the source is seen to be fast.
+    pull: usize,
     /// The source rang while a lane had it.
     pub(super) rang: bool,
     /// Pulled and not begun.
@@ -209,6 +217,7 @@ impl<P: PerItem> State<P> {
             paused: false,
             feed: Some(feed),
             supply: Supply::Ready,
+            pull: 1,
             rang: false,
             backlog: VecDeque::new(),
             results,
@@ -278,7 +287,16 @@ impl<P: PerItem> State<P> {
         if self.phase != Phase::Open || self.paused || self.supply != Supply::Ready {
             return 0;
         }
-        (settings.in_flight - self.live).min(PULL)
+        (settings.in_flight - self.live).min(self.pull)
+    }
+
+    /// Judges a pull of so many items by how long it took.
+    pub(super) fn adjust_pull(&mut self, items: usize, took: Duration) {
+        if took > LONG {
+            self.pull = (self.pull / 2).max(1);
+        } else if took < LONG / 2 && items == self.pull {
+            self.pull = (self.pull * 2).min(PULL);
+        }
     }
 
     fn wants_source(&self, settings: &Settings<P>) -> bool {
