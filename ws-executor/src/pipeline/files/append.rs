@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::sync_directory;
 use crate::pipeline::{BoxError, Sink};
 
 /// Appends each result to a file, as a line.
@@ -44,8 +45,11 @@ impl AppendLines {
     /// If the file cannot be opened, read and written.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
-        let mut file = options.create(true).read(true).append(true).open(path)?;
+        let mut file = options.create(true).read(true).append(true).open(&path)?;
         remove_torn_line(&mut file)?;
+        if file.metadata()?.len() == 0 {
+            sync_directory(path.as_ref())?; // it may have been made just now
+        }
         Ok(Self {
             file: Arc::new(file),
             synced: false,

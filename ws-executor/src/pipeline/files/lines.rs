@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::sync_directory;
 use crate::pipeline::{BoxError, PullResult, Source};
 
 /// How many lines are acknowledged before the offset file is written again: a second or
@@ -240,18 +241,6 @@ fn write_offset(path: &Path, offset: u64) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&next, path)?;
     sync_directory(path)
-}
-
-/// Makes a rename last.
-fn sync_directory(path: &Path) -> io::Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    match File::open(directory) {
-        Ok(directory) => directory.sync_all(),
-        Err(_) => Ok(()), // no such thing on this system
-    }
 }
 
 /// Whether a line begins at this position; leaves the file there.

@@ -17,6 +17,10 @@
 //! to or from the system's cache. Syncs of the sink happen on a thread for code that
 //! blocks.
 
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
 mod append;
 mod lines;
 
@@ -28,3 +32,15 @@ pub use lines::Lines;
 
 #[cfg(feature = "json")]
 pub use json::{AppendJson, JsonLines};
+
+/// Makes the name of a file last: that it was made, or renamed.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    match File::open(directory) {
+        Ok(directory) => directory.sync_all(),
+        Err(_) => Ok(()), // no such thing on this system
+    }
+}
