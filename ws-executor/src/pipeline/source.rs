@@ -1,6 +1,6 @@
 //! Where items come from: pulled one by one, and acknowledged when they are done with.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -154,10 +154,20 @@ pub(super) trait Feed<I>: Send {
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
 }
 
+/// How long a queue of names may be that is mostly gaps. Not measured.
+const SPARSE: usize = 1024;
+
 /// The names of items that are in flight, by number.
+///
+/// Numbers are dense, so names are in a queue, with gaps where they were taken. An item that
+/// takes much longer than those after it would keep their gaps: its name is put aside.
 struct Names<A> {
+    /// The number of the first in the queue.
     first: u64,
     names: VecDeque<Option<A>>,
+    /// How many of these are no gaps.
+    held: usize,
+    aside: BTreeMap<u64, A>,
 }
 
 impl<A> Names<A> {
@@ -165,21 +175,34 @@ impl<A> Names<A> {
         Self {
             first: 0,
             names: VecDeque::new(),
+            held: 0,
+            aside: BTreeMap::new(),
         }
     }
 
     fn add(&mut self, name: A) {
         self.names.push_back(Some(name));
+        self.held += 1;
+        while self.names.len() > SPARSE.max(2 * self.held) {
+            if let Some(Some(name)) = self.names.pop_front() {
+                self.aside.insert(self.first, name);
+                self.held -= 1;
+            }
+            self.first += 1;
+        }
     }
 
     fn take(&mut self, number: u64) -> Option<A> {
-        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let name = self.names.get_mut(index)?.take();
+        let Some(index) = number.checked_sub(self.first) else {
+            return self.aside.remove(&number);
+        };
+        let name = self.names.get_mut(usize::try_from(index).ok()?)?.take()?;
+        self.held -= 1;
         while let Some(None) = self.names.front() {
             self.names.pop_front();
             self.first += 1;
         }
-        name
+        Some(name)
     }
 }
 

@@ -67,11 +67,11 @@ impl<T> fmt::Debug for JsonLines<T> {
 
 impl<T: DeserializeOwned + Send + 'static> JsonLines<T> {
     fn next(&mut self) -> Result<Option<(T, u64)>, BoxError> {
-        let Some((line, number)) = self.lines.next()? else {
+        let Some((line, start)) = self.lines.next()? else {
             return Ok(None);
         };
         match serde_json::from_str(&line) {
-            Ok(value) => Ok(Some((value, number))),
+            Ok(value) => Ok(Some((value, start))),
             Err(error) => Err(format!("{}: {error}", self.lines.place()).into()),
         }
     }
@@ -85,8 +85,8 @@ impl<T: DeserializeOwned + Send + 'static> Source for JsonLines<T> {
         Poll::Ready(self.next().transpose())
     }
 
-    fn acknowledge(mut self: Pin<&mut Self>, number: u64) -> Result<(), BoxError> {
-        Ok(self.lines.acknowledged(number)?)
+    fn acknowledge(mut self: Pin<&mut Self>, start: u64) -> Result<(), BoxError> {
+        Ok(self.lines.acknowledged(start)?)
     }
 
     fn poll_close(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {

@@ -1,6 +1,6 @@
 //! The lines of a file as a source.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -53,12 +53,9 @@ pub struct Lines {
     reader: Option<BufReader<File>>,
     /// The end of the last line that was read.
     position: u64,
-    /// Lines that were read and not committed: their ends, and whether they are done with.
-    open: VecDeque<(u64, bool)>,
-    /// The number of the first of them.
-    first: u64,
-    /// All lines up to here are done with.
-    done: u64,
+    /// Where the lines begin that were read and are not done with: no more than are in
+    /// flight, however many are done with after the first of them.
+    open: BTreeSet<u64>,
     /// What the offset file says.
     committed: u64,
     /// Acknowledged since then.
@@ -81,9 +78,7 @@ impl Lines {
             commit_every: COMMIT,
             reader: None,
             position: 0,
-            open: VecDeque::new(),
-            first: 0,
-            done: 0,
+            open: BTreeSet::new(),
             committed: 0,
             since: 0,
         })
@@ -136,13 +131,13 @@ impl Lines {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, text));
             }
             // Together, and only now: a run that cannot begin leaves the offset file alone.
-            (self.committed, self.position, self.done) = (offset, offset, offset);
+            (self.committed, self.position) = (offset, offset);
             self.reader = Some(BufReader::new(file));
         }
         Ok(self.reader.as_mut().expect("opened above"))
     }
 
-    /// The next line and its number, if there is a whole one.
+    /// The next line and where it begins, if there is a whole one.
     pub(super) fn next(&mut self) -> io::Result<Option<(String, u64)>> {
         let mut line = Vec::new();
         let length = self.reader()?.read_until(b'\n', &mut line)?;
@@ -152,14 +147,14 @@ impl Lines {
         if line.last() == Some(&b'\r') {
             line.pop();
         }
+        let start = self.position;
         self.position += length as u64;
-        let number = self.first + self.open.len() as u64;
-        self.open.push_back((self.position, false));
+        self.open.insert(start);
         let line = String::from_utf8(line).map_err(|error| {
             let text = format!("{}, byte {}: {error}", self.path.display(), self.position);
             io::Error::new(io::ErrorKind::InvalidData, text)
         })?;
-        Ok(Some((line, number)))
+        Ok(Some((line, start)))
     }
 
     /// Where messages say that the last line ended.
@@ -168,14 +163,9 @@ impl Lines {
         format!("{}, before byte {}", self.path.display(), self.position)
     }
 
-    pub(super) fn acknowledged(&mut self, number: u64) -> io::Result<()> {
-        let index = usize::try_from(number - self.first).expect("no more than are in flight");
-        self.open[index].1 = true;
-        while let Some(&(end, true)) = self.open.front() {
-            self.open.pop_front();
-            self.first += 1;
-            self.done = end;
-        }
+    /// The line that begins there is done with.
+    pub(super) fn acknowledged(&mut self, start: u64) -> io::Result<()> {
+        self.open.remove(&start);
         self.since += 1;
         if self.since >= self.commit_every {
             self.commit()?;
@@ -185,9 +175,11 @@ impl Lines {
 
     /// Replaces the offset file, if there is anything to say.
     pub(super) fn commit(&mut self) -> io::Result<()> {
-        if self.done != self.committed {
-            write_offset(&self.offsets, self.done)?;
-            self.committed = self.done;
+        // All lines up to here are done with.
+        let done = self.open.first().copied().unwrap_or(self.position);
+        if done != self.committed {
+            write_offset(&self.offsets, done)?;
+            self.committed = done;
         }
         self.since = 0;
         Ok(())
@@ -209,8 +201,8 @@ impl Source for Lines {
         Poll::Ready(self.next().map_err(BoxError::from).transpose())
     }
 
-    fn acknowledge(mut self: Pin<&mut Self>, number: u64) -> Result<(), BoxError> {
-        Ok(self.acknowledged(number)?)
+    fn acknowledge(mut self: Pin<&mut Self>, start: u64) -> Result<(), BoxError> {
+        Ok(self.acknowledged(start)?)
     }
 
     fn poll_close(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
