@@ -18,7 +18,7 @@ use tests::watchdog;
 use ws_core::Spawn;
 use ws_executor::graph::{Sleep, Timer};
 use ws_executor::pipeline::{self, BoxError, Cause, PullResult, Route, Sink, Source};
-use ws_executor::{Handle, yield_now};
+use ws_executor::{Handle, task_graph, yield_now};
 
 /// All sleeps are over at once.
 struct NoTime;
@@ -337,5 +337,47 @@ fn an_executor_that_panics_ends_the_run() {
             assert_adds_up(&error.report);
         }
         tests::exec::assert_alive(&executor);
+    });
+}
+
+/// An item whose copy panics.
+struct Fragile(u64);
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        assert_ne!(self.0, 3, "fragile");
+        Self(self.0)
+    }
+}
+
+#[task_graph]
+async fn by_key(item: Fragile) -> Result<u64, ()> {
+    let number = read(item).await;
+    #[node(key = number % 2)]
+    let seen = see(number).await;
+    Ok(seen)
+}
+
+async fn read(item: Fragile) -> u64 {
+    item.0
+}
+
+async fn see(number: u64) -> u64 {
+    yield_now().await;
+    number
+}
+
+#[test]
+fn nobody_waits_for_an_item_that_could_not_be_copied() {
+    watchdog::guard("fragile", || {
+        let executor = tests::exec::executor(2);
+        let pipeline = by_key::bind(&executor.handle(), by_key::Shared {})
+            .iter((0..30).map(Fragile))
+            .on_error(|_| Route::Skip)
+            .dead_letter(Forget)
+            .build()
+            .unwrap();
+        let report = block_on(pipeline.run()).unwrap();
+        assert_eq!((report.done, report.skipped), (29, 1));
     });
 }

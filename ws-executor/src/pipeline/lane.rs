@@ -166,7 +166,7 @@ impl<P: PerItem> Lane<P> {
     /// pad for its panics: results are not handed through layers of futures.
     async fn run_chunk(&mut self, shared: &Shared<P>) {
         let mut future = pin!(None);
-        let (mut number, mut copy) = (0, None);
+        let (mut number, mut copy, mut begun) = (0, None, false);
         poll_fn(|cx| {
             loop {
                 let polled = if future.is_none() {
@@ -180,9 +180,10 @@ impl<P: PerItem> Lane<P> {
                         ignore_panic(|| drop(item));
                         continue;
                     }
-                    number = next;
+                    (number, begun) = (next, false);
                     contain(|| {
                         copy = shared.settings.copy.map(|copy| copy(&item));
+                        begun = true;
                         future.set(Some(shared.per_item.run(number, item)));
                         poll_item(future.as_mut(), cx)
                     })
@@ -204,6 +205,9 @@ impl<P: PerItem> Lane<P> {
                     }
                     Err(payload) => {
                         ignore_panic(|| future.set(None));
+                        if !begun {
+                            ignore_panic(|| shared.per_item.pass_over(number));
+                        }
                         self.ended(number, Verdict::Panicked(payload, None), copy.take());
                     }
                 }

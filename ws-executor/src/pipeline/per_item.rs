@@ -10,8 +10,8 @@ use crate::graph::Timer;
 /// What a pipeline runs for each item; the `bind` of a task graph makes one.
 ///
 /// Items have numbers, dense and in the order in which they left the source, so that a
-/// gate can keep that order. Every item that has a number is either run, once, or ends
-/// together with the pipeline.
+/// gate can keep that order. Every item that has a number is either run, once, or passed
+/// over, or ends together with the pipeline.
 pub trait PerItem: Send + Sync + 'static {
     /// What the source gives.
     type Item: Send + 'static;
@@ -29,6 +29,12 @@ pub trait PerItem: Send + Sync + 'static {
         number: u64,
         item: Self::Item,
     ) -> impl Future<Output = Verdict<Self::Output, Self::Error>> + Send;
+
+    /// Says that the item of this number is not run, because copying it panicked: those
+    /// after it are not to wait for it.
+    fn pass_over(&self, number: u64) {
+        let _ = number;
+    }
 
     /// Gives it the timer by which its nodes wait, before the first item.
     fn set_timer(&mut self, timer: Arc<dyn Timer>) {

@@ -141,6 +141,10 @@ where
         }
     }
 
+    fn pass_over(&self, number: u64) {
+        self.gates.passed(number);
+    }
+
     fn set_timer(&mut self, timer: Arc<dyn Timer>) {
         Arc::get_mut(&mut self.gates)
             .expect("set before the first item")
