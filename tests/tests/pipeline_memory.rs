@@ -9,13 +9,15 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
 use std::fs;
 use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
 use futures::stream;
 use pipeline_support::Door;
 use tests::exec::until;
 use tests::watchdog;
-use ws_executor::pipeline::{self, files::Lines};
+use ws_executor::pipeline::{self, Route, files::Lines};
+use ws_executor::task_graph;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
@@ -40,9 +42,13 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// One test at a time: they count what the whole process has.
+static ALONE: Mutex<()> = Mutex::new(());
+
 #[test]
 fn one_slow_item_does_not_make_the_others_leave_anything_behind() {
     const ITEMS: u64 = 300_000;
+    let _alone = ALONE.lock();
     watchdog::guard("slow item", || {
         let path = std::env::temp_dir().join(format!("ws-pipeline-memory-{}", std::process::id()));
         let mut text = String::new();
@@ -80,6 +86,53 @@ fn one_slow_item_does_not_make_the_others_leave_anything_behind() {
         );
         fs::remove_file(&path).unwrap();
         fs::remove_file(&offset).unwrap();
+        assert!(more < 500_000, "{more} bytes for one item");
+    });
+}
+
+/// Only the first item comes to the node with a key.
+#[task_graph]
+async fn by_key(number: u64, #[shared] door: &Door) -> Result<u64, ()> {
+    let first = only_first(number, door).await?;
+    #[node(key = first)]
+    let seen = see(first).await;
+    Ok(seen)
+}
+
+async fn only_first(number: u64, door: &Door) -> Result<u64, ()> {
+    if number > 0 {
+        return Err(());
+    }
+    door.pass().await;
+    Ok(number)
+}
+
+async fn see(number: u64) -> u64 {
+    number
+}
+
+#[test]
+fn a_key_does_not_remember_all_that_ended_after_a_slow_item() {
+    const ITEMS: u64 = 300_000;
+    let _alone = ALONE.lock();
+    watchdog::guard("slow key", || {
+        let executor = tests::exec::executor(2);
+        let door = Arc::new(Door::default());
+        let shared = by_key::Shared { door: door.clone() };
+        let running = by_key::bind(&executor.handle(), shared)
+            .iter(0..ITEMS)
+            .in_flight(64)
+            .on_error(|_| Route::Skip)
+            .build()
+            .unwrap()
+            .start();
+        let live = || LIVE.load(Ordering::Relaxed);
+        until(|| running.progress().skipped >= 10_000);
+        let before = live();
+        until(|| running.progress().skipped == ITEMS - 1);
+        let more = live() - before;
+        door.open();
+        assert_eq!(block_on(running).unwrap().done, 1);
         assert!(more < 500_000, "{more} bytes for one item");
     });
 }

@@ -30,8 +30,11 @@ pub(super) struct KeyGate {
 struct State {
     /// All items before this one have registered.
     next: u64,
-    /// Those that came before their turn, with the key; without one if they have ended.
-    early: BTreeMap<u64, Option<u64>>,
+    /// Those that came before their turn, with the key.
+    early: BTreeMap<u64, u64>,
+    /// Those that have ended before their turn, as ranges: from, and up to before. Between
+    /// two of them an item is in flight, so they are no more than such items.
+    ended: BTreeMap<u64, u64>,
     /// The items of each key, in order. The first one is in the node.
     queues: HashMap<u64, VecDeque<u64>>,
     /// Of those who wait.
@@ -41,15 +44,38 @@ struct State {
 impl State {
     /// Registers whoever is next, and so on; adds the wakers of those whose turn it is.
     fn advance(&mut self, woken: &mut Vec<Waker>) {
-        while let Some(key) = self.early.remove(&self.next) {
-            if let Some(key) = key {
+        loop {
+            if let Some(key) = self.early.remove(&self.next) {
                 let queue = self.queues.entry(key).or_default();
                 queue.push_back(self.next);
                 if queue.len() == 1 {
                     woken.extend(self.wakers.remove(&self.next));
                 }
+                self.next += 1;
+            } else if let Some(end) = self.ended.remove(&self.next) {
+                self.next = end;
+            } else {
+                return;
             }
+        }
+    }
+
+    fn has_ended(&self, number: u64) -> bool {
+        let range = self.ended.range(..=number).next_back();
+        range.is_some_and(|(_, &end)| number < end)
+    }
+
+    /// Notes that an item has ended that has not registered.
+    fn end(&mut self, number: u64) {
+        self.early.remove(&number);
+        if number == self.next {
             self.next += 1;
+        } else if !self.has_ended(number) {
+            let end = self.ended.remove(&(number + 1)).unwrap_or(number + 1);
+            match self.ended.range_mut(..number).next_back() {
+                Some((_, last)) if *last == number => *last = end,
+                _ => drop(self.ended.insert(number, end)),
+            }
         }
     }
 
@@ -89,8 +115,8 @@ impl KeyGate {
     /// Registers an item, and waits for its turn.
     pub(super) async fn turn(&self, number: u64, key: u64) -> Turn<'_> {
         self.change(|state, woken| {
-            if number >= state.next {
-                state.early.insert(number, Some(key));
+            if number >= state.next && !state.has_ended(number) {
+                state.early.insert(number, key);
                 state.advance(woken);
             } else {
                 // A number that has ended once and is run again has no place in the order.
@@ -122,7 +148,7 @@ impl KeyGate {
     pub(super) fn passed(&self, number: u64) {
         self.change(|state, woken| {
             if number >= state.next {
-                state.early.insert(number, None);
+                state.end(number);
                 state.advance(woken);
             }
         });
@@ -157,8 +183,8 @@ impl Drop for Turn<'_> {
         let mut own = None;
         self.gate.change(|state, woken| {
             own = state.wakers.remove(&self.number);
-            if self.number >= state.next {
-                state.early.insert(self.number, None);
+            if state.early.contains_key(&self.number) {
+                state.end(self.number);
             } else {
                 state.leave(self.number, self.key, woken);
             }
@@ -214,5 +240,23 @@ mod tests {
         assert!(poll(last.as_mut()).is_ready());
         let state = gate.state.lock().unwrap();
         assert!(state.early.is_empty() && state.wakers.is_empty() && state.next == 5);
+        assert!(state.ended.is_empty());
+    }
+
+    #[test]
+    fn those_that_ended_early_are_ranges() {
+        let gate = KeyGate::new();
+        for number in [9, 2, 4, 3, 7, 3, 8] {
+            gate.passed(number);
+        }
+        let ranges = || Vec::from_iter(gate.state.lock().unwrap().ended.clone());
+        assert_eq!(ranges(), [(2, 5), (7, 10)]);
+        gate.passed(0);
+        gate.passed(1);
+        assert_eq!(ranges(), [(7, 10)]);
+        gate.passed(6);
+        assert_eq!(ranges(), [(6, 10)]);
+        gate.passed(5);
+        assert_eq!((ranges(), gate.state.lock().unwrap().next), (vec![], 10));
     }
 }
