@@ -381,3 +381,30 @@ fn nobody_waits_for_an_item_that_could_not_be_copied() {
         assert_eq!((report.done, report.skipped), (29, 1));
     });
 }
+
+#[task_graph]
+async fn hot(number: u64) -> Result<u64, ()> {
+    #[node(key = 0)]
+    let seen = see(number).await;
+    Ok(seen)
+}
+
+#[test]
+fn items_of_one_key_take_time_in_proportion() {
+    watchdog::guard("hot key", || {
+        let executor = tests::exec::executor(2);
+        let time = |items: usize| {
+            let began = Instant::now();
+            let pipeline = hot::bind(&executor.handle(), hot::Shared {})
+                .iter(0..items as u64)
+                .in_flight(items)
+                .build()
+                .unwrap();
+            assert_eq!(block_on(pipeline.run()).unwrap().done, items as u64);
+            began.elapsed()
+        };
+        let (few, many) = (time(1000), time(20_000));
+        let most = 100 * few.max(Duration::from_millis(10));
+        assert!(many < most, "{few:?}, {many:?}");
+    });
+}

@@ -91,7 +91,11 @@ impl State {
             return;
         };
         let was_first = queue.get().front() == Some(&number);
-        queue.get_mut().retain(|&other| other != number);
+        if was_first {
+            queue.get_mut().pop_front(); // not a look at all who wait
+        } else {
+            queue.get_mut().retain(|&other| other != number);
+        }
         match queue.get().front() {
             Some(first) if was_first => woken.extend(self.wakers.remove(first)),
             Some(_) => {}
