@@ -408,3 +408,37 @@ fn items_of_one_key_take_time_in_proportion() {
         assert!(many < most, "{few:?}, {many:?}");
     });
 }
+
+#[task_graph]
+async fn narrow(number: u64) -> Result<u64, ()> {
+    #[node(limit = 1)]
+    let never = wait(number).await;
+    Ok(never)
+}
+
+async fn wait(_: u64) -> u64 {
+    pending().await
+}
+
+#[test]
+fn cancelling_those_who_wait_at_a_limit_takes_time_in_proportion() {
+    watchdog::guard("limit", || {
+        let executor = tests::exec::executor(2);
+        let time = |items: usize| {
+            let running = narrow::bind(&executor.handle(), narrow::Shared {})
+                .iter(0..)
+                .in_flight(items)
+                .build()
+                .unwrap()
+                .start();
+            let watch = running.watch();
+            until(|| watch.report().lanes == items);
+            let began = Instant::now();
+            assert_eq!(block_on(running.cancel()).unwrap().cancelled, items as u64);
+            began.elapsed()
+        };
+        let (few, many) = (time(1000), time(20_000));
+        let most = 100 * few.max(Duration::from_millis(10));
+        assert!(many < most, "{few:?}, {many:?}");
+    });
+}

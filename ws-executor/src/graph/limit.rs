@@ -31,6 +31,17 @@ struct Queue {
     next: u64,
 }
 
+impl Queue {
+    /// Where somebody waits. Numbers ascend: a search for each of many that are cancelled
+    /// together does not look at all of them.
+    fn position(&self, number: u64) -> Option<usize> {
+        let search = self
+            .waiting
+            .binary_search_by_key(&number, |&(other, _)| other);
+        search.ok()
+    }
+}
+
 impl Limit {
     /// So many at once.
     ///
@@ -130,8 +141,8 @@ impl<'a> Future for Acquire<'a> {
                     self.number = None;
                     return Poll::Ready(Permit { limit });
                 }
-                let own = queue.waiting.iter_mut().find(|(other, _)| *other == number);
-                own.map(|(_, old)| std::mem::replace(old, waker))
+                let own = queue.position(number);
+                own.map(|at| std::mem::replace(&mut queue.waiting[at].1, waker))
             }
         };
         drop(queue);
@@ -150,7 +161,7 @@ impl Drop for Acquire<'_> {
             drop(queue);
             self.limit.release();
         } else {
-            let at = queue.waiting.iter().position(|(other, _)| *other == number);
+            let at = queue.position(number);
             let own = at.and_then(|at| queue.waiting.remove(at));
             drop(queue);
             drop(own);
