@@ -164,7 +164,7 @@ impl PerItem for Company {
         Verdict::Done(())
     }
 
-    fn flush(&self) {
+    fn flush(&self, _: usize) {
         let waiting = std::mem::take(&mut *self.0.lock().unwrap());
         waiting.iter().for_each(Event::set);
     }

@@ -208,12 +208,25 @@ mod batch {
         let (clock, items) = bound(&db);
         let flush = async {
             yield_now().await;
-            items.flush();
-            items.flush();
+            items.flush(2);
+            items.flush(2);
         };
         let (verdicts, ()) = clock.block_on(join(all(&items, [1, 2]), flush));
         assert_eq!(done(verdicts), ["row 2", "row 3"]);
         assert_eq!(clock.elapsed(), Duration::ZERO);
+    }
+
+    #[test]
+    fn company_that_is_on_its_way_is_waited_for() {
+        let db = Arc::new(Db::default());
+        let (clock, items) = bound(&db);
+        let flush = async {
+            yield_now().await;
+            items.flush(3); // one of them is elsewhere
+        };
+        let (verdicts, ()) = clock.block_on(join(all(&items, [1, 2]), flush));
+        assert_eq!(done(verdicts), ["row 2", "row 3"]);
+        assert!(clock.elapsed() > Duration::ZERO);
     }
 
     #[test]

@@ -410,7 +410,7 @@ impl PerItem for Company {
         Verdict::Done(item)
     }
 
-    fn flush(&self) {
+    fn flush(&self, _: usize) {
         self.flushes.fetch_add(1, Ordering::SeqCst);
         let doors = std::mem::take(&mut *self.waiting.lock().unwrap());
         doors.iter().for_each(Door::open);

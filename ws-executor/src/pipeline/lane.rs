@@ -37,10 +37,13 @@ const SHORT: Duration = Duration::from_micros(50);
 /// A lane that never waits lets other tasks run this often. Not measured.
 const TURN: Duration = Duration::from_micros(200);
 
-/// Whether a lane counts as active.
+/// Whether a lane counts as active, or what it waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Active,
+    /// Waits for the item it runs.
+    InItem,
+    /// Waits for a sink, or is idle.
     Waiting,
     Left,
 }
@@ -197,7 +200,7 @@ impl<P: PerItem> Lane<P> {
                 match polled {
                     Ok(Poll::Ready(verdict)) => self.ended(number, verdict, copy.take()),
                     Ok(Poll::Pending) => {
-                        if self.waits(cx) {
+                        if self.waits(cx, Place::InItem) {
                             return Poll::Pending;
                         }
                         ignore_panic(|| future.set(None));
@@ -278,7 +281,7 @@ impl<P: PerItem> Lane<P> {
             match contain(|| future.poll(cx)) {
                 Ok(Poll::Ready(output)) => Poll::Ready(Ending::Ready(output)),
                 Err(payload) => Poll::Ready(Ending::Panicked(payload)),
-                Ok(Poll::Pending) if self.waits(cx) => Poll::Pending,
+                Ok(Poll::Pending) if self.waits(cx, Place::Waiting) => Poll::Pending,
                 Ok(Poll::Pending) => Poll::Ready(Ending::Cut),
             }
         })
@@ -298,21 +301,20 @@ impl<P: PerItem> Lane<P> {
 
     /// Goes on after a wait, if there was one; false if the run is cancelled.
     fn resumes(&mut self, shared: &Shared<P>) -> bool {
-        if self.place == Place::Waiting {
-            self.place = Place::Active;
-            return !shared.resume();
+        match std::mem::replace(&mut self.place, Place::Active) {
+            Place::Active => true,
+            waited => !shared.resume(waited),
         }
-        true
     }
 
     /// Waits for what it has polled, and leaves the rest to others; false if the run is
     /// cancelled.
-    fn waits(&mut self, cx: &mut Context<'_>) -> bool {
+    fn waits(&mut self, cx: &mut Context<'_>, place: Place) -> bool {
         // Before the look at the phase: a cancellation finds the waker, or this finds it.
         self.seat.wait(cx.waker());
         let (done, finished) = (&mut self.done, &mut self.finished);
-        self.place = self.shared.wait(done, finished, &mut self.chunk);
-        self.place == Place::Waiting
+        self.place = self.shared.wait(done, finished, &mut self.chunk, place);
+        self.place == place
     }
 
     async fn push(&mut self, mut sink: Box<dyn Outflow<P::Output>>, batch: Batch<P::Output>) {

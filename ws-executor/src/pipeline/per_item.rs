@@ -42,10 +42,13 @@ pub trait PerItem: Send + Sync + 'static {
     }
 
     /// Says that no more items come for now, because the source has ended, or the pipeline
-    /// is drained or paused: what waits for company, as in a batch, goes on without.
+    /// is drained or paused, and that all items under way wait, of which there are so many.
+    /// If all of them wait for company, as in a batch, they are to go on without.
     ///
-    /// It is called again each time all lanes wait after that.
-    fn flush(&self) {}
+    /// It is called again each time that is so.
+    fn flush(&self, waiting: usize) {
+        let _ = waiting;
+    }
 
     /// The fewest items in flight with which every node can make progress.
     fn least_in_flight(&self) -> usize {

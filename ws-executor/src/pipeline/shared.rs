@@ -137,21 +137,18 @@ impl<P: PerItem> Shared<P> {
             state = lock(&self.state);
         }
         let step = state.step(&self.settings, seat, chunk, limit);
-        let flush = state.active == 0 && state.is_dry();
-        self.release(state);
-        if flush {
-            self.flush();
-        }
+        self.release_and_flush(state);
         step
     }
 
-    /// A lane waits for the item it runs, or for a sink. Others do the rest of its chunk.
-    /// Returns whether it is to give up instead.
+    /// A lane waits for the item it runs, or for a sink, as `place` says. Others do the rest of
+    /// its chunk. Returns where it is: still active if it is to give up instead.
     pub(super) fn wait(
         &self,
         done: &mut Batch<P::Output>,
         finished: &mut Vec<Finished<P>>,
         chunk: &mut VecDeque<Numbered<P>>,
+        place: Place,
     ) -> Place {
         let mut state = lock(&self.state);
         if state.settle(done, finished) {
@@ -165,23 +162,27 @@ impl<P: PerItem> Shared<P> {
             state.backlog.push_front(item);
         }
         state.active -= 1;
-        let flush = state.active == 0 && state.is_dry();
-        self.release(state);
-        if flush {
-            self.flush();
-        }
-        Place::Waiting
+        state.in_items += usize::from(place == Place::InItem);
+        self.release_and_flush(state);
+        place
     }
 
     /// A lane that waited was woken. Returns whether it is to give up.
-    pub(super) fn resume(&self) -> bool {
+    pub(super) fn resume(&self, place: Place) -> bool {
         let mut state = lock(&self.state);
         state.active += 1;
+        state.in_items -= usize::from(place == Place::InItem);
         state.phase >= Phase::Stopping
     }
 
-    fn flush(&self) {
-        ignore_panic(|| self.per_item.flush());
+    /// As [`release`](Self::release), where the last lane that is active may have ceased to
+    /// be.
+    fn release_and_flush(&self, state: MutexGuard<'_, State<P>>) {
+        let silence = state.silence();
+        self.release(state);
+        if let Some(waiting) = silence {
+            ignore_panic(|| self.per_item.flush(waiting));
+        }
     }
 
     /// The source has items again.
@@ -365,8 +366,7 @@ impl<P: PerItem> Shared<P> {
         let mut state = lock(&self.state);
         state.paused = true;
         self.paused.store(true, Ordering::Relaxed);
-        drop(state);
-        self.flush();
+        self.release_and_flush(state);
     }
 
     pub(super) fn unpause(&self) {
@@ -382,8 +382,7 @@ impl<P: PerItem> Shared<P> {
         state.paused = false;
         self.paused.store(false, Ordering::Relaxed);
         state.phase = state.phase.max(Phase::Draining);
-        self.release(state);
-        self.flush();
+        self.release_and_flush(state);
     }
 
     /// Cancels what is in flight.

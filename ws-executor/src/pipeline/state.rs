@@ -105,6 +105,8 @@ pub(super) struct State<P: PerItem> {
     pub(super) counts: Counts,
     pub(super) lanes: usize,
     pub(super) active: usize,
+    /// Lanes that wait for the item they run.
+    pub(super) in_items: usize,
     idle: Vec<Arc<Seat>>,
     seats: Vec<Arc<Seat>>,
     /// Why it ends early; the first counts.
@@ -227,6 +229,7 @@ impl<P: PerItem> State<P> {
             counts: Counts::default(),
             lanes: 0,
             active: 0,
+            in_items: 0,
             idle: Vec::new(),
             seats: Vec::new(),
             causes: Vec::new(),
@@ -310,9 +313,11 @@ impl<P: PerItem> State<P> {
         finished || matches!(self.phase, Phase::Stopping | Phase::Over)
     }
 
-    /// Whether no item will come that others could wait for.
-    pub(super) fn is_dry(&self) -> bool {
-        self.paused || self.phase == Phase::Draining || self.supply == Supply::Ended
+    /// If all lanes wait, and no item will come that others could wait for: how many items
+    /// there are.
+    pub(super) fn silence(&self) -> Option<usize> {
+        let dry = self.paused || self.phase == Phase::Draining || self.supply == Supply::Ended;
+        (dry && self.active == 0).then_some(self.in_items)
     }
 
     fn leave(&mut self) -> Step<P> {

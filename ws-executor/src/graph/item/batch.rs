@@ -1,7 +1,8 @@
 //! One call for many items: `batch(x, max = 500, within = "200ms")`.
 //!
 //! Items that reach the node gather in a *company*. It is complete when it has `max` items,
-//! when its first item has waited `within`, or when the pipeline has no more for now; then
+//! when its first item has waited `within`, or when all items of the pipeline wait for company
+//! and no more come; then
 //! the node is called once with all of them, and each item takes its answer.
 //!
 //! Nobody is spawned for that. The call belongs to the company, and one of its items, the
@@ -54,6 +55,13 @@ impl BatchGate {
         }
     }
 
+    /// How many items wait for company.
+    pub(super) fn gathering(&self) -> usize {
+        self.companies
+            .get()
+            .map_or(0, |companies| companies.gathering())
+    }
+
     /// Whoever waits for company goes on without.
     pub(super) fn flush(&self) {
         if let Some(companies) = self.companies.get() {
@@ -77,6 +85,7 @@ impl BatchGate {
 
 trait AnyCompanies: Send + Sync {
     fn as_any(&self) -> &dyn Any;
+    fn gathering(&self) -> usize;
     fn flush(&self);
 }
 
@@ -124,6 +133,11 @@ where
 {
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn gathering(&self) -> usize {
+        let open = lock(&self.0);
+        open.as_ref().map_or(0, |company| lock(&company.0).present)
     }
 
     fn flush(&self) {

@@ -105,9 +105,13 @@ impl Gates {
         self.stats.report(self.graph)
     }
 
-    pub(super) fn flush(&self) {
-        for batch in self.nodes.iter().filter_map(|node| node.batch.as_ref()) {
-            batch.flush();
+    /// Of so many items none runs, and no more come. If all of them wait for company, they
+    /// go on without; otherwise some may yet join, when what they wait for is there.
+    pub(super) fn flush(&self, waiting: usize) {
+        let batches = || self.nodes.iter().filter_map(|node| node.batch.as_ref());
+        let gathering: usize = batches().map(BatchGate::gathering).sum();
+        if gathering >= waiting {
+            batches().for_each(BatchGate::flush);
         }
     }
 

@@ -151,8 +151,8 @@ where
             .set_timer(timer);
     }
 
-    fn flush(&self) {
-        self.gates.flush();
+    fn flush(&self, waiting: usize) {
+        self.gates.flush(waiting);
     }
 
     fn least_in_flight(&self) -> usize {
