@@ -21,6 +21,8 @@ const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
 const PIPELINE_LANE: &str = "ws-executor/src/pipeline/lane.rs";
 const PIPELINE_SHARED: &str = "ws-executor/src/pipeline/shared.rs";
+const BATCH: &str = "ws-executor/src/graph/item/batch.rs";
+const KEY: &str = "ws-executor/src/graph/item/key.rs";
 const LANE: &str = "ws-executor/src/worker/lane.rs";
 const HELP: &str = "ws-executor/src/worker/help.rs";
 const SHARED: &str = "ws-executor/src/shared.rs";
@@ -254,5 +256,33 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            self.seat.wait(cx.waker());\n            if self.seat.was_called() {",
         replace: "            self.seat.wait(cx.waker());\n            if false {",
         program: "pipelines.source_waits",
+    },
+    Mutant {
+        name: "batch.driver_leaves_silently",
+        file: BATCH,
+        find: "next = state.wake_driver();",
+        replace: "next = None;",
+        program: "items.batch_left",
+    },
+    Mutant {
+        name: "batch.answers_wake_nobody",
+        file: BATCH,
+        find: "if let Some(waker) = waker.filter(|_| seat != self.seat) {",
+        replace: "if let Some(waker) = waker.filter(|_| seat > self.seat) {",
+        program: "items.batch",
+    },
+    Mutant {
+        name: "key.next_is_not_woken",
+        file: KEY,
+        find: "Some(first) if was_first => woken.extend(self.wakers.remove(first)),",
+        replace: "Some(_) if was_first => {}",
+        program: "items.key",
+    },
+    Mutant {
+        name: "key.ended_items_are_waited_for",
+        file: KEY,
+        find: "                state.end(number);\n                state.advance(woken);",
+        replace: "                state.end(number);\n                let _ = woken;",
+        program: "items.key",
     },
 ];

@@ -1,8 +1,8 @@
 //! What a program is, and the list of all.
 
 use super::{
-    blocked, canaries, drain, driver, forks, graphs, hosted, pinned, pipelines, shutdown, tasks,
-    waiting,
+    blocked, canaries, drain, driver, forks, graphs, hosted, items, pinned, pipelines, shutdown,
+    tasks, waiting,
 };
 
 /// A small program with an executor in it.
@@ -29,6 +29,7 @@ pub(crate) const SCENARIOS: &[&[Scenario]] = &[
     forks::SCENARIOS,
     graphs::SCENARIOS,
     pipelines::SCENARIOS,
+    items::SCENARIOS,
     hosted::SCENARIOS,
 ];
 

@@ -29,6 +29,7 @@ mod driver;
 mod forks;
 mod graphs;
 mod hosted;
+mod items;
 mod pinned;
 mod pipelines;
 mod shutdown;

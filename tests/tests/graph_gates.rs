@@ -4,9 +4,9 @@
 
 mod graph_support;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures::future::{join, join_all};
@@ -321,6 +321,40 @@ mod batch {
         let answers = done(clock.block_on(join_all(runs)));
         assert_eq!(answers, ["row 2", "row 3"]);
         assert_eq!(*db.calls.lock().unwrap(), [[2, 3]]);
+    }
+
+    /// Whether somebody was woken.
+    #[derive(Default)]
+    struct Flag(AtomicBool);
+
+    impl Wake for Flag {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn who_drives_hands_over_when_it_leaves() {
+        // Two gather, or four call: in both phases one of them drives.
+        for (count, driver) in [(2, 0), (4, 3)] {
+            let db = Arc::new(Db::default());
+            let (_clock, items) = bound(&db);
+            let mut runs: Vec<_> = (0..count)
+                .map(|n| (Box::pin(items.run(n, 1)), Arc::new(Flag::default())))
+                .collect();
+            for (run, flag) in &mut runs {
+                let waker = Waker::from(flag.clone());
+                assert!(
+                    run.as_mut()
+                        .poll(&mut Context::from_waker(&waker))
+                        .is_pending()
+                );
+                flag.0.store(false, Ordering::SeqCst);
+            }
+            drop(runs.remove(driver));
+            let woken = |(_, flag): &&(_, Arc<Flag>)| flag.0.load(Ordering::SeqCst);
+            assert_eq!(runs.iter().filter(woken).count(), 1, "{count} items");
+        }
     }
 
     #[test]
