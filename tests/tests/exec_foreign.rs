@@ -1,9 +1,11 @@
-//! Parkers and drivers are the user's code: their panics go to the panic hook, and do no
+//! Parkers, drivers and hosts are the user's code: their panics go to the panic hook, and do no
 //! harm. No worker ends, no wait ends early, and a scope least of all: what its tasks
 //! borrow would be gone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use tests::watchdog::guard;
@@ -211,5 +213,32 @@ fn a_drain_and_a_shutdown_get_through() {
         let task = executor.spawn(std::future::pending::<()>());
         executor.shutdown();
         assert!(task.is_finished());
+    });
+}
+
+/// A host of `block_on` that does its duty, one that does not, and one that panics.
+#[test]
+fn hosts_of_visitors_may_fail() {
+    guard("hosts of visitors", || {
+        let polled = Arc::new(AtomicUsize::new(0));
+        let (proper, lazy) = (polled.clone(), polled.clone());
+        let builders = [
+            Executor::builder().host_visitors(move |visitor| {
+                proper.fetch_add(1, Ordering::Relaxed);
+                futures::executor::block_on(visitor);
+            }),
+            Executor::builder().host_visitors(move |_| {
+                lazy.fetch_add(1, Ordering::Relaxed);
+            }),
+            Executor::builder().host_visitors(|mut visitor| {
+                let waker = Waker::noop();
+                let _pending = visitor.as_mut().poll(&mut Context::from_waker(waker));
+                panic!("a host");
+            }),
+        ];
+        for builder in builders {
+            everything_works(&builder.workers(2).build().unwrap());
+        }
+        assert!(polled.load(Ordering::Relaxed) > 100, "hosts are asked");
     });
 }

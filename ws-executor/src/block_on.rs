@@ -32,11 +32,10 @@ use ws_core::{Park, ThreadParker, Unpark};
 use crate::clock::Instant;
 use crate::context;
 use crate::coop;
-use crate::driver::DriverSeat;
 use crate::fork::stand_in;
 use crate::shared::{Shared, Waiting};
 use crate::shield;
-use crate::task::contain::contain;
+use crate::task::contain::{contain, ignore_panic};
 use crate::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
 use crate::worker::{Until, Worker, current};
 
@@ -99,21 +98,37 @@ fn block_on_with<F: Future>(
 ) -> Result<F::Output, TooDeep> {
     current::with_any(|worker| match worker {
         Some(worker) => block_on_worker(room, worker, future),
-        None => Ok(match shared.and_then(|shared| shared.driver.as_ref()) {
-            Some(seat) => block_on_visitor(seat, shared, future),
-            None => with_sleeper(|sleeper| sleeper.run(shared, future)),
-        }),
+        None => Ok(
+            match shared.map(|shared| (&shared.driver, &shared.visitors)) {
+                Some((Some(seat), _)) => {
+                    let by = |visitor: Visitor<'_>, wait: &Wait<'_>| seat.block_on(visitor, wait);
+                    block_on_visitor(by, shared, future)
+                }
+                Some((None, Some(host))) => {
+                    let by = |visitor: Visitor<'_>, _: &Wait<'_>| ignore_panic(|| host(visitor));
+                    block_on_visitor(by, shared, future)
+                }
+                Some((None, None)) | None => with_sleeper(|sleeper| sleeper.run(shared, future)),
+            },
+        ),
     })
 }
 
-/// As the driver wants it, on a thread that is no worker.
-fn block_on_visitor<F: Future>(seat: &DriverSeat, shared: Option<&Shared>, future: F) -> F::Output {
+/// Waits for a visitor without a reactor.
+type Wait<'a> = dyn Fn(Visitor<'_>) + 'a;
+
+/// As the driver or the host wants it, on a thread that is no worker.
+fn block_on_visitor<F: Future>(
+    by: impl FnOnce(Visitor<'_>, &Wait<'_>),
+    shared: Option<&Shared>,
+    future: F,
+) -> F::Output {
     let mut future = pin!(future);
     let mut output = None;
     let mut visitor = pin!(poll_fn(|cx| {
         if output.is_none() {
             // The waker may be the reactor's: not one of ours. A panic is the future's, and
-            // goes around the driver.
+            // goes around `by`.
             match contain(|| coop::unlimited(|| future.as_mut().poll(cx))) {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(ready)) => output = Some(Ok(ready)),
@@ -124,8 +139,8 @@ fn block_on_visitor<F: Future>(seat: &DriverSeat, shared: Option<&Shared>, futur
     }));
     let wait = |visitor: Visitor<'_>| with_sleeper(|sleeper| sleeper.run(shared, visitor));
     stand_in::relieve();
-    seat.block_on(visitor.as_mut(), &wait);
-    // If the driver has done its duty, that is ready already.
+    by(visitor.as_mut(), &wait);
+    // If that has done its duty, this is ready already.
     wait(visitor.as_mut());
     match output.expect("a visitor is ready when it has its output") {
         Ok(output) => output,

@@ -7,10 +7,11 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ws_core::driver::Visitor;
 use ws_core::{Driver, Park, ThreadParker, Unpark};
 
 use crate::coop;
-use crate::driver::{DriverHandoff, DriverSeat};
+use crate::driver::{DriverHandoff, DriverSeat, VisitorHost};
 use crate::executor::Executor;
 use crate::fork::stand_in::StandIn;
 use crate::handle::Handle;
@@ -47,6 +48,7 @@ pub struct Builder {
     parker: Arc<dyn Fn(usize) -> AnyParker + Send + Sync>,
     driver: Option<Box<dyn Driver>>,
     handoff: DriverHandoff,
+    visitors: Option<VisitorHost>,
     lifo_slot: bool,
     budget: u32,
     seed: u64,
@@ -61,6 +63,7 @@ impl Builder {
             parker: Arc::new(|_| Box::new(Erased::new(ThreadParker::new()))),
             driver: None,
             handoff: DriverHandoff::default(),
+            visitors: None,
             lifo_slot: true,
             budget: coop::DEFAULT,
             seed: 0,
@@ -142,6 +145,26 @@ impl Builder {
         self
     }
 
+    /// Runs the futures of [`block_on`](Executor::block_on), on threads that are no workers,
+    /// by `host`: so that they wait in the reactor, too.
+    ///
+    /// `host` has to poll the future until it is ready; if it returns earlier, or panics, the
+    /// thread waits as it does without a host. An executor with a
+    /// [driver](ws_core::Driver::block_on) asks that instead.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::builder()
+    ///     .workers(2)
+    ///     .host_visitors(|future| futures::executor::block_on(future))
+    ///     .build()?;
+    /// assert_eq!(executor.block_on(async { 1 }), 1);
+    /// # Ok::<_, ws_executor::BuildError>(())
+    /// ```
+    pub fn host_visitors(mut self, host: impl Fn(Visitor<'_>) + Send + Sync + 'static) -> Self {
+        self.visitors = Some(Box::new(host));
+        self
+    }
+
     /// Whether the task that was woken last runs next, while its data is in the cache;
     /// yes unless this is called. Without it tasks run in the order they were woken in.
     pub fn lifo_slot(mut self, on: bool) -> Self {
@@ -195,7 +218,7 @@ impl Builder {
             stack_size: self.orders.stack_size.unwrap_or_else(stack::default_size),
         };
         let stand_in = StandIn::new(self.orders.clone());
-        let shared = Shared::new(remotes, seat, settings, stand_in);
+        let shared = Shared::new(remotes, seat, self.visitors, settings, stand_in);
         let members = queues
             .into_iter()
             .zip(wakers)

@@ -14,6 +14,9 @@ use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::shared::Shared;
 use crate::task::contain::ignore_panic;
 
+/// See [`Builder::host_visitors`](crate::Builder::host_visitors).
+pub(crate) type VisitorHost = Box<dyn Fn(Visitor<'_>) + Send + Sync>;
+
 /// What happens to the driver when its worker leaves it to run tasks.
 ///
 /// A poll may take long, and meanwhile nobody sees what the driver's reactor has to

@@ -13,7 +13,7 @@ use ws_core::{ring, slot};
 
 use crate::clock::Instant;
 use crate::coop;
-use crate::driver::DriverSeat;
+use crate::driver::{DriverSeat, VisitorHost};
 use crate::fork::job::Fork;
 use crate::fork::stand_in::StandIn;
 use crate::injector::Injector;
@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     /// What others may do with each worker.
     pub(crate) remotes: Box<[Remote]>,
     pub(crate) driver: Option<DriverSeat>,
+    /// Who runs the futures of `block_on` on threads that are no workers.
+    pub(crate) visitors: Option<VisitorHost>,
     pub(crate) stand_in: StandIn,
     pub(crate) settings: Settings,
     started: Instant,
@@ -87,6 +89,7 @@ impl Shared {
     pub(crate) fn new(
         remotes: Box<[Remote]>,
         driver: Option<DriverSeat>,
+        visitors: Option<VisitorHost>,
         settings: Settings,
         stand_in: StandIn,
     ) -> Arc<Self> {
@@ -102,6 +105,7 @@ impl Shared {
             registry: Registry::new(workers),
             remotes,
             driver,
+            visitors,
             stand_in,
             settings,
             started: Instant::now(),

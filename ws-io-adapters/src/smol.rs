@@ -15,6 +15,8 @@
 //! - A task that is woken by an event runs on the thread that saw the event. No other
 //!   thread is woken, unless there is more than one such task.
 //! - Timers are async-io's, and fire in the same place.
+//! - A thread in [`Executor::block_on`] is in an `async_io::block_on`, too: what its future
+//!   waits for itself it sees there, if no worker is in the reactor.
 //!
 //! - When the worker that was in the reactor is kept by a poll for a millisecond or two, a
 //!   thread named `ws-sentinel` has an idle worker take the reactor (module `sentinel`). It
@@ -31,6 +33,7 @@ mod sentinel;
 
 use std::sync::Arc;
 
+use ws_core::driver::Visitor;
 use ws_executor::{BuildError, Builder, Executor};
 
 use self::sentinel::Sentinel;
@@ -58,5 +61,6 @@ use self::sentinel::Sentinel;
 pub fn executor(builder: Builder) -> Result<Executor, BuildError> {
     let sentinel = Arc::new(Sentinel::default());
     let host = move |worker| async_io::block_on(sentinel.watch(worker));
-    builder.host(host).build()
+    let visitors = |future: Visitor<'_>| async_io::block_on(future);
+    builder.host(host).host_visitors(visitors).build()
 }
