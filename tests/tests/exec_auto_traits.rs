@@ -6,6 +6,7 @@ use std::future::{Ready, pending, ready};
 use std::marker::PhantomPinned;
 use std::rc::Rc;
 
+use ws_executor::pipeline::{Pipeline, Report, RunError, Running, Watch};
 use ws_executor::{
     BuildError, Builder, DriverHandoff, Executor, FallibleTask, Handle, HostedWorker,
     LocalExecutor, Metrics, Scope, ScopedTask, Task, TryCurrentError, WorkerMetrics, YieldNow,
@@ -83,6 +84,13 @@ fn the_table() {
         // Bound to their thread, where futures that are not `Send` live.
         LocalExecutor:                  "no"  "no"  "yes";
         HostedWorker:                   "no"  "no"  "yes";
+        // Whatever the errors are; they are behind a lock.
+        Pipeline<Unshared>:             "yes" "yes" "yes";
+        Running<Unshared>:              "yes" "yes" "yes";
+        Watch:                          "yes" "yes" "yes";
+        Report:                         "yes" "yes" "yes";
+        RunError<u8>:                   "yes" "yes" "yes";
+        RunError<Unshared>:             "yes" "no"  "yes";
     }
 }
 

@@ -6,9 +6,10 @@
 //! ```
 //!
 //! Plain calls are compared with awaits and `futures::join!` (`calls.rs`), runs on an
-//! executor with spawn and join on the same executor, ours and tokio (`runs.rs`), and
-//! `DynGraph` with a task for each node (`shapes.rs`) and with dagx (`peer.rs`). Taskflow, a C++ library, publishes
-//! 61 ns to create a task and 14 ns an edge, on another machine, as a reference. Both
+//! executor with spawn and join on the same executor, ours and tokio (`runs.rs`),
+//! `DynGraph` with a task for each node (`shapes.rs`) and with dagx (`peer.rs`), and
+//! pipelines with a channel for each edge and with `buffer_unordered`, on both executors
+//! (`streams.rs`). Taskflow, a C++ library, publishes 61 ns to create a task and 14 ns an edge, on another machine, as a reference. Both
 //! sides of a comparison alternate, and do the same work: the difference is the graph's.
 
 mod calls;
@@ -307,26 +308,32 @@ fn streams<S: Joins>(table: &mut Table, name: &str, on: &S, rounds: usize, items
     };
     add(
         "beside a channel for each edge",
-        |on, items| streams::pipeline(on, items, false),
+        |on, items| streams::graph(on, items, false),
         |on, items| streams::channels(on, items),
         0.5,
     );
     add(
         "beside buffer_unordered",
-        |on, items| streams::pipeline(on, items, false),
+        |on, items| streams::graph(on, items, false),
+        |on, items| streams::buffered(on, items, false),
+        1.0,
+    );
+    add(
+        "a closure, beside buffer_unordered",
+        |on, items| streams::closure(on, items, false),
         |on, items| streams::buffered(on, items, false),
         1.0,
     );
     add(
         "ordered, beside buffered",
-        |on, items| streams::pipeline(on, items, true),
+        |on, items| streams::graph(on, items, true),
         |on, items| streams::buffered(on, items, true),
         1.0,
     );
     add(
         "ordered, beside unordered",
-        |on, items| streams::pipeline(on, items, true),
-        |on, items| streams::pipeline(on, items, false),
+        |on, items| streams::graph(on, items, true),
+        |on, items| streams::graph(on, items, false),
         1.3,
     );
     let mut latencies: Vec<_> = (0..rounds).map(|_| streams::cancel(on)).collect();

@@ -2,6 +2,7 @@
 //! `buffer_unordered`, on the same executor; and how soon a pipeline is gone when it is
 //! dropped.
 
+use std::convert::Infallible;
 use std::future::pending;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 use futures::{StreamExt, stream};
 use tokio::sync::mpsc as channel;
 use ws_core::Spawn;
-use ws_executor::pipeline::{self, BoxError, Sink};
+use ws_executor::pipeline::{self, BoxError, Builder, PerItem, Sink};
+use ws_executor::task_graph;
 
 /// How many items may be in flight: in the pipeline, in `buffer_unordered`, and in all
 /// channels together.
@@ -51,24 +53,50 @@ impl Sink<u64> for Sum {
     }
 }
 
-/// Lanes.
-pub(crate) fn pipeline<S: Spawn + Clone + Send + Sync + 'static>(
+/// The same as a graph.
+#[task_graph]
+async fn stages(n: u64) -> u64 {
+    let first = stage(n).await;
+    let second = stage(first).await;
+    let third = stage(second).await;
+    stage(third).await
+}
+
+/// A graph on lanes.
+pub(crate) fn graph<S: Spawn + Clone + Send + Sync + 'static>(
     on: &S,
     items: u64,
     ordered: bool,
 ) -> u64 {
+    run(on, stages::bind(on, stages::Shared {}), items, ordered)
+}
+
+/// A closure on lanes.
+pub(crate) fn closure<S: Spawn + Clone + Send + Sync + 'static>(
+    on: &S,
+    items: u64,
+    ordered: bool,
+) -> u64 {
+    let all = |n: u64| async move { Ok::<_, Infallible>(all_stages(n).await) };
+    run(on, pipeline::from_fn(on, all), items, ordered)
+}
+
+fn run<P, S>(on: &S, pipeline: Builder<P, S>, items: u64, ordered: bool) -> u64
+where
+    P: PerItem<Item = u64, Output = u64>,
+    S: Spawn + Clone + Send + Sync + 'static,
+{
     let sum = Arc::new(Mutex::new(0_u64));
-    let total = sum.clone();
-    let pipeline = pipeline::from_fn(on, |n: u64| async move { Ok::<_, ()>(all_stages(n).await) })
+    let pipeline = pipeline
         .iter(0..items)
         .in_flight(IN_FLIGHT)
         .ordered(ordered)
-        .sink(Sum(total))
+        .sink(Sum(sum.clone()))
         .build()
         .expect("it has a source");
     wait_for(on, async move {
-        let report = pipeline.run().await.expect("no item fails");
-        assert_eq!(report.done, items);
+        let report = pipeline.run().await.map_err(|_| "an item failed");
+        assert_eq!(report.expect("none fails").done, items);
         *sum.lock().expect("no panic")
     })
 }

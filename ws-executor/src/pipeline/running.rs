@@ -62,6 +62,8 @@ impl<E> Pipeline<E> {
 
 /// A pipeline that runs: a future of its report. Dropping it cancels the run.
 ///
+/// See the example at [`Pipeline::start`]. Polled after it was ready, it panics.
+///
 /// A cancelled run is over when its lanes have been polled once more. How many items it
 /// cut off is in the report of [`cancel`](Self::cancel), and, after a drop, in what a
 /// [`Watch`] tells.

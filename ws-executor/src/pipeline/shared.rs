@@ -356,6 +356,10 @@ impl<P: PerItem> Shared<P> {
         if let Some(outcome) = state.outcome.take() {
             return Poll::Ready(outcome);
         }
+        if state.over {
+            drop(state);
+            panic!("a pipeline was polled after its end");
+        }
         let old = state.waiter.replace(waker);
         drop(state);
         drop(old);
