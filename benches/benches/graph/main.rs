@@ -9,8 +9,9 @@
 //! executor with spawn and join on the same executor, ours and tokio (`runs.rs`),
 //! `DynGraph` with a task for each node (`shapes.rs`) and with dagx (`peer.rs`), and
 //! pipelines with a channel for each edge and with `buffer_unordered`, on both executors
-//! (`streams.rs`). Taskflow, a C++ library, publishes 61 ns to create a task and 14 ns an edge, on another machine, as a reference. Both
-//! sides of a comparison alternate, and do the same work: the difference is the graph's.
+//! (`streams.rs`). Taskflow, a C++ library, publishes 61 ns to create a task and 14 ns an
+//! edge, on another machine, as a reference. Both sides of a comparison alternate, and do
+//! the same work: the difference is the graph's.
 
 mod calls;
 mod peer;
