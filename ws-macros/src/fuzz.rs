@@ -7,7 +7,7 @@ use proc_macro2::{Group, TokenStream, TokenTree};
 
 use crate::task_graph2;
 
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 6] = [
     r#"pub async fn checkout<T: Clone>(shop: Arc<Shop<T>>, id: OrderId) -> Result<Receipt, Error> {
         let order = load(&shop, id).await?;
         #[node(retry(3, backoff = "50ms..2s", when = E::is_transient), timeout = "800ms")]
@@ -28,6 +28,26 @@ const PROGRAMS: [&str; 4] = [
         #[node(graph)]
         let d = inner(a, b, c).await;
         d
+    }"#,
+    r#"async fn ingest(line: String, #[shared] http: &Http, #[shared] db: &Db) -> Result<Row, Error> {
+        if line.is_empty() { skip!(); }
+        #[node(limit = 8, key = line.len())]
+        let event = parse(line)?;
+        #[node(limit = 64, queue = 16, retry(3), timeout = "1s", rate = "500/s")]
+        let rich = enrich(http, &event).await?;
+        #[node(batch(rich, max = 500, within = "200ms"), limit = 2)]
+        let row: Row = insert(db, rich).await?;
+        Ok(row)
+    }"#,
+    r#"async fn parts<T>(items: Vec<T>, #[shared(exclusive)] log: &mut Log) -> T {
+        let count = items.len();
+        #[node(flat = 4)]
+        let item: T = items;
+        let (a, b) = (count + 1, look(&item).await);
+        if a == b { return item; }
+        let c = match b { 0 => skip!(), b => b };
+        log.add(c).await;
+        item
     }"#,
     "fn f() {}",
     "async fn f(self, mut x: &'a impl Fn(&u8)) -> impl Sized { let mut y; let Some(z) = x else { loop {} }; y + z }",
@@ -69,7 +89,7 @@ fn mutate(tokens: TokenStream, random: &mut Random) -> TokenStream {
 fn no_input_makes_the_macro_panic() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut accepted = 0;
-    for round in 0..4000 {
+    for round in 0..6000 {
         let program = PROGRAMS[round % PROGRAMS.len()];
         let mut item: TokenStream = program.parse().expect("tokens");
         for _ in 0..random.below(4) {
