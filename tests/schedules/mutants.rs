@@ -21,7 +21,7 @@ const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
 const PIPELINE_LANE: &str = "ws-executor/src/pipeline/lane.rs";
 const PIPELINE_SHARED: &str = "ws-executor/src/pipeline/shared.rs";
-const BATCH: &str = "ws-executor/src/graph/item/batch.rs";
+const BATCH: &str = "ws-executor/src/graph/item/batch/member.rs";
 const KEY: &str = "ws-executor/src/graph/item/key.rs";
 const LANE: &str = "ws-executor/src/worker/lane.rs";
 const HELP: &str = "ws-executor/src/worker/help.rs";
@@ -261,7 +261,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "batch.driver_leaves_silently",
         file: BATCH,
         find: "next = state.wake_driver();",
-        replace: "next = None;",
+        replace: "next = None::<Waker>;",
         program: "items.batch_left",
     },
     Mutant {

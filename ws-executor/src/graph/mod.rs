@@ -134,7 +134,7 @@
 //! | option | meaning |
 //! |---|---|
 //! | `rate = "500/s"` | calls begin at least 2 ms apart, attempts included; what is not used is not saved up. The times are `s`, `m`, `h` |
-//! | `batch(x, max = 500, within = "200ms")` | called once with the `x` of many items, as a `Vec`: when there are 500, when the first has waited so long, or when no more items come. Returns a `Vec` with one answer for each, in order, or a `Result` of one. Another number is a panic, and an error is that of all of these items, so it is `Clone`. `retry`, `timeout`, `limit` and `rate` are for the call. Of the items it has `x` alone; whatever else it uses is `#[shared]` |
+//! | `batch(x, max = 500, within = "200ms")` | called once with the `x` of many items, as a `Vec`: when there are 500, when the first has waited so long, or when all items wait for company and no more come. Returns a `Vec` with one answer for each, in order, or a `Result` of one. Another number is a panic, and an error is that of all of these items, so it is `Clone`. `retry`, `timeout`, `limit` and `rate` are for the call. Of the items it has `x` alone; whatever else it uses is `#[shared]` |
 //! | `key = event.user` | items with the same key, which is `Hash`, are in it one at a time and in the order of the source. An item waits there until all before it have come, or have ended |
 //! | `queue = 16` | so many items wait before it; the next one waits in the node before, and keeps its place in the `limit` of that |
 //! | `flat`, `flat = 8` | its value is an iterator, and what stands below runs for every element: one at a time, or eight. Like a fence, it waits for all above. An item has all of these results, or the first error; `skip!()` leaves an element out |

@@ -11,6 +11,7 @@
 //!
 //! [`Limit`]: super::limit::Limit
 
+mod answers;
 mod batch;
 mod ends;
 mod flat;
@@ -20,7 +21,7 @@ mod rate;
 mod run;
 mod stats;
 
-pub use batch::{BatchCause, BatchOutcome, Single, cause, ended, single};
+pub use answers::{BatchCause, BatchOutcome, Single, cause, ended, single};
 pub use ends::{Ends, many, one, verdict};
 pub use flat::{element, flat, flat_all, sure_element};
 pub use gates::{Gates, NodeGates};

@@ -1,0 +1,156 @@
+//! What the items of a batch share.
+
+use std::any::Any;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Waker;
+
+use ws_core::sync::Mutex;
+
+use super::member::Member;
+use crate::graph::{Sleep, lock};
+use crate::task::contain::ignore_panic;
+
+/// The companies of a node, whatever the types of its values.
+pub(super) trait AnyCompanies: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn gathering(&self) -> usize;
+    fn flush(&self);
+}
+
+/// The company that gathers, if there is one.
+pub(super) struct Companies<In, Out, C>(pub(super) Mutex<Option<Arc<Company<In, Out, C>>>>);
+
+/// Items that are called together.
+pub(super) struct Company<In, Out, C>(pub(super) Mutex<State<In, Out, C>>);
+
+/// A call under way.
+pub(super) type Call<Out, C> = Pin<Box<dyn Future<Output = Result<Vec<Out>, C>> + Send>>;
+
+/// The state of a company.
+pub(super) struct State<In, Out, C> {
+    pub(super) phase: Phase<Out, C>,
+    /// By seat; nothing where the item has left, or is in the call.
+    pub(super) values: Vec<Option<In>>,
+    /// By seat: whoever is to be woken.
+    pub(super) wakers: Vec<Option<Waker>>,
+    /// Items that have not left.
+    pub(super) present: usize,
+    /// The seat of who drives. With nobody there, who is polled next does.
+    pub(super) driver: Option<usize>,
+}
+
+/// Where a company is on its way.
+pub(super) enum Phase<Out, C> {
+    /// The sleep is not there before it began, and while it is polled.
+    Gathering(Option<Sleep>),
+    Complete,
+    /// The call is not there while it is polled; the seats of its items, in order.
+    Calling(Option<Call<Out, C>>, Vec<usize>),
+    Over(Over<Out, C>),
+}
+
+/// What its call came to.
+pub(super) enum Over<Out, C> {
+    /// By seat.
+    Answers(Vec<Option<Out>>),
+    Failed(Arc<C>),
+    Panicked(Arc<str>),
+}
+
+impl<In, Out, C> AnyCompanies for Companies<In, Out, C>
+where
+    In: Send + 'static,
+    Out: Send + 'static,
+    C: Send + Sync + 'static,
+{
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn gathering(&self) -> usize {
+        let open = lock(&self.0);
+        open.as_ref().map_or(0, |company| lock(&company.0).present)
+    }
+
+    fn flush(&self) {
+        let mut open = lock(&self.0);
+        let Some(company) = open.take() else { return };
+        let mut state = lock(&company.0);
+        let sleep = state.complete();
+        let waker = state.wake_driver();
+        drop((state, open));
+        drop(sleep);
+        if let Some(waker) = waker {
+            ignore_panic(|| waker.wake());
+        }
+    }
+}
+
+impl<In, Out, C> Companies<In, Out, C>
+where
+    In: Send + 'static,
+    Out: Send + 'static,
+    C: Send + Sync + 'static,
+{
+    pub(super) fn join(&self, max: usize, value: In) -> Member<'_, In, Out, C> {
+        let mut open = lock(&self.0);
+        let company = open.get_or_insert_with(|| {
+            Arc::new(Company(Mutex::new(State {
+                phase: Phase::Gathering(None),
+                values: Vec::new(),
+                wakers: Vec::new(),
+                present: 0,
+                driver: None,
+            })))
+        });
+        let company = company.clone();
+        let mut state = lock(&company.0);
+        let seat = state.values.len();
+        state.values.push(Some(value));
+        state.wakers.push(None);
+        state.present += 1;
+        let mut sleep = None;
+        if state.present == max {
+            sleep = state.complete();
+            // Not the one who sleeps: this one is being polled.
+            state.driver = Some(seat);
+            *open = None;
+        }
+        drop((state, open));
+        drop(sleep);
+        Member {
+            companies: self,
+            company,
+            seat,
+            over: false,
+        }
+    }
+}
+
+impl<In, Out, C> State<In, Out, C> {
+    /// Ends the gathering.
+    #[must_use]
+    pub(super) fn complete(&mut self) -> Option<Sleep> {
+        match std::mem::replace(&mut self.phase, Phase::Complete) {
+            Phase::Gathering(sleep) => sleep,
+            Phase::Complete | Phase::Calling(..) | Phase::Over(_) => {
+                unreachable!("only what gathers becomes complete")
+            }
+        }
+    }
+
+    /// The waker of the driver, or of another one that becomes it.
+    #[must_use]
+    pub(super) fn wake_driver(&mut self) -> Option<Waker> {
+        if let Some(waker) = self.driver.and_then(|seat| self.wakers[seat].take()) {
+            return Some(waker);
+        }
+        // A driver without a waker is being polled, and looks again before it waits.
+        if self.driver.is_none() {
+            self.driver = self.wakers.iter().position(Option::is_some);
+            return self.driver.and_then(|seat| self.wakers[seat].take());
+        }
+        None
+    }
+}

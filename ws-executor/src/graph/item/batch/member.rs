@@ -1,0 +1,285 @@
+//! What an item of a batch does.
+
+use std::any::Any;
+use std::panic::{panic_any, resume_unwind};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use super::company::{Call, Companies, Company, Over, Phase};
+use crate::graph::{Sleep, Timer, lock};
+use crate::task::contain::{contain, ignore_panic};
+
+/// An item of a company.
+pub(super) struct Member<'a, In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static> {
+    pub(super) companies: &'a Companies<In, Out, C>,
+    pub(super) company: Arc<Company<In, Out, C>>,
+    pub(super) seat: usize,
+    /// It has its answer.
+    pub(super) over: bool,
+}
+
+/// What a member needs to know about its node.
+pub(super) struct Place<'a> {
+    pub(super) timer: &'a dyn Timer,
+    pub(super) within: Duration,
+    pub(super) node: &'static str,
+}
+
+/// What a member does next, outside of the locks.
+enum Step<In, Out, C> {
+    Wait,
+    Sleep(Option<Sleep>),
+    Make(Vec<In>),
+    Poll(Call<Out, C>),
+    Answer(Option<Out>),
+    Fail(Arc<C>),
+    Panic(Arc<str>),
+}
+
+/// Whether there is more to do in this poll.
+#[derive(PartialEq)]
+enum Then {
+    Wait,
+    Look,
+}
+
+/// The items that were called.
+struct Called {
+    /// Theirs, in order.
+    seats: Vec<usize>,
+    /// How many there are, with those of items that have left.
+    all: usize,
+}
+
+impl<In, Out, C> Member<'_, In, Out, C>
+where
+    In: Send + 'static,
+    Out: Send + 'static,
+    C: Send + Sync + 'static,
+{
+    pub(super) fn poll<F>(
+        &mut self,
+        cx: &mut Context<'_>,
+        place: &Place<'_>,
+        call: &mut Option<impl FnOnce(Vec<In>) -> F>,
+    ) -> Poll<Result<Out, Arc<C>>>
+    where
+        F: Future<Output = Result<Vec<Out>, C>> + Send + 'static,
+    {
+        loop {
+            let then = match self.step(cx.waker().clone()) {
+                Step::Wait => Then::Wait,
+                Step::Sleep(sleep) => {
+                    self.sleep(sleep.unwrap_or_else(|| place.timer.sleep(place.within)), cx)
+                }
+                Step::Make(values) => {
+                    let call = call.take().expect("a company calls once");
+                    self.drive(Box::pin(call(values)), cx, place)
+                }
+                Step::Poll(call) => self.drive(call, cx, place),
+                Step::Answer(answer) => {
+                    self.over = true;
+                    return Poll::Ready(Ok(answer.expect("an answer is taken once")));
+                }
+                Step::Fail(cause) => {
+                    self.over = true;
+                    return Poll::Ready(Err(cause));
+                }
+                Step::Panic(message) => {
+                    self.over = true;
+                    // The hook has seen it where it happened.
+                    resume_unwind(Box::new(message.to_string()));
+                }
+            };
+            if then == Then::Wait {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Looks at the phase. Who does not drive leaves its waker.
+    fn step(&self, waker: Waker) -> Step<In, Out, C> {
+        let mut guard = lock(&self.company.0);
+        let state = &mut *guard;
+        if let Phase::Over(over) = &mut state.phase {
+            return match over {
+                Over::Answers(answers) => Step::Answer(answers[self.seat].take()),
+                Over::Failed(cause) => Step::Fail(cause.clone()),
+                Over::Panicked(message) => Step::Panic(message.clone()),
+            };
+        }
+        if *state.driver.get_or_insert(self.seat) != self.seat {
+            let old = state.wakers[self.seat].replace(waker);
+            drop(guard);
+            drop(old);
+            return Step::Wait;
+        }
+        match &mut state.phase {
+            Phase::Gathering(sleep) => Step::Sleep(sleep.take()),
+            Phase::Complete => {
+                let (seats, values) = state
+                    .values
+                    .iter_mut()
+                    .enumerate()
+                    .filter_map(|(seat, value)| Some((seat, value.take()?)))
+                    .unzip();
+                state.phase = Phase::Calling(None, seats);
+                Step::Make(values)
+            }
+            Phase::Calling(call, _) => {
+                Step::Poll(call.take().expect("nobody polls it but the driver"))
+            }
+            Phase::Over(_) => unreachable!("seen above"),
+        }
+    }
+
+    /// Waits for others to come.
+    fn sleep(&self, mut sleep: Sleep, cx: &mut Context<'_>) -> Then {
+        let over = sleep.as_mut().poll(cx).is_ready();
+        let waker = cx.waker().clone();
+        let mut open = lock(&self.companies.0);
+        let mut state = lock(&self.company.0);
+        let mut old = None;
+        let then = match &mut state.phase {
+            Phase::Gathering(place) if !over => {
+                *place = Some(sleep);
+                old = state.wakers[self.seat].replace(waker);
+                Then::Wait
+            }
+            Phase::Gathering(_) => {
+                let _taken_out = state.complete();
+                *open = None;
+                Then::Look
+            }
+            // Completed meanwhile, by an item or by a flush.
+            Phase::Complete | Phase::Calling(..) | Phase::Over(_) => Then::Look,
+        };
+        drop((state, open));
+        drop(old);
+        then
+    }
+
+    /// Polls the call; when it is over, hands out the answers.
+    fn drive(&mut self, mut call: Call<Out, C>, cx: &mut Context<'_>, place: &Place<'_>) -> Then {
+        let result = match contain(|| call.as_mut().poll(cx)) {
+            Ok(Poll::Pending) => {
+                self.put_back(call, cx.waker().clone());
+                return Then::Wait;
+            }
+            Ok(Poll::Ready(result)) => Ok(result),
+            Err(payload) => Err(payload),
+        };
+        ignore_panic(|| drop(call));
+        match result {
+            Ok(Err(cause)) => self.end(|_| Over::Failed(Arc::new(cause))),
+            Ok(Ok(answers)) => self.hand_out(answers, place),
+            Err(payload) => {
+                let text = message(&*payload).unwrap_or("a value that is no text");
+                let message = format!("the call for this batch panicked: {text}").into();
+                self.end(|_| Over::Panicked(message));
+                self.over = true;
+                resume_unwind(payload);
+            }
+        }
+        Then::Look
+    }
+
+    fn put_back(&self, call: Call<Out, C>, waker: Waker) {
+        let mut state = lock(&self.company.0);
+        if let Phase::Calling(place, _) = &mut state.phase {
+            *place = Some(call);
+        }
+        let old = state.wakers[self.seat].replace(waker);
+        drop(state);
+        drop(old);
+    }
+
+    /// Puts each answer at the seat of its item.
+    ///
+    /// # Panics
+    /// If there is not one for each item; so do the others then.
+    fn hand_out(&mut self, answers: Vec<Out>, place: &Place<'_>) {
+        let (given, mut wrong) = (answers.len(), None);
+        let mut answers = answers.into_iter();
+        self.end(|called| {
+            if called.seats.len() == given {
+                let mut by_seat: Vec<Option<Out>> = (0..called.all).map(|_| None).collect();
+                for (seat, answer) in called.seats.into_iter().zip(&mut answers) {
+                    by_seat[seat] = Some(answer);
+                }
+                return Over::Answers(by_seat);
+            }
+            let message = format!(
+                "node `{}` gave {given} answers for a batch of {} items",
+                place.node,
+                called.seats.len()
+            );
+            wrong = Some(message.clone());
+            Over::Panicked(message.into())
+        });
+        ignore_panic(|| drop(answers)); // foreign code: not under the lock
+        if let Some(message) = wrong {
+            self.over = true;
+            panic_any(message);
+        }
+    }
+
+    /// Ends the call, and wakes the others.
+    fn end(&self, over: impl FnOnce(Called) -> Over<Out, C>) {
+        let mut state = lock(&self.company.0);
+        let Phase::Calling(_, seats) = &mut state.phase else {
+            unreachable!("only the driver ends a call")
+        };
+        let called = Called {
+            seats: std::mem::take(seats),
+            all: state.values.len(),
+        };
+        state.phase = Phase::Over(over(called));
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        for (seat, waker) in wakers.into_iter().enumerate() {
+            if let Some(waker) = waker.filter(|_| seat != self.seat) {
+                ignore_panic(|| waker.wake());
+            }
+        }
+    }
+}
+
+impl<In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static> Drop
+    for Member<'_, In, Out, C>
+{
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        let mut open = lock(&self.companies.0);
+        let mut guard = lock(&self.company.0);
+        let state = &mut *guard;
+        let value = state.values[self.seat].take();
+        let own = state.wakers.get_mut(self.seat).and_then(Option::take);
+        state.present -= 1;
+        let (mut next, mut rest) = (None, None);
+        if state.present == 0 {
+            if matches!(state.phase, Phase::Gathering(_)) {
+                *open = None;
+            }
+            rest = Some(std::mem::replace(&mut state.phase, Phase::Complete));
+        } else if state.driver == Some(self.seat) {
+            state.driver = None;
+            next = state.wake_driver();
+        }
+        drop((guard, open));
+        // The call goes with the last one who wants an answer.
+        ignore_panic(|| drop(rest));
+        if let Some(waker) = next {
+            ignore_panic(|| waker.wake());
+        }
+        ignore_panic(|| drop((own, value)));
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+}
