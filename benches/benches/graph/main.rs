@@ -1,7 +1,7 @@
 //! `#[task_graph]` beside the same programs written by hand.
 //!
 //! ```sh
-//! cargo bench -p benches --bench graph              # about a minute
+//! cargo bench -p benches --bench graph              # a few minutes
 //! cargo bench -p benches --bench graph -- --quick
 //! ```
 //!
