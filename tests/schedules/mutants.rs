@@ -258,9 +258,9 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "pipelines.source_waits",
     },
     Mutant {
-        name: "batch.driver_leaves_silently",
+        name: "batch.leader_leaves_silently",
         file: BATCH,
-        find: "next = state.wake_driver();",
+        find: "next = state.wake_leader();",
         replace: "next = None::<Waker>;",
         program: "items.batch_left",
     },

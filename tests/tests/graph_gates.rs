@@ -334,9 +334,9 @@ mod batch {
     }
 
     #[test]
-    fn who_drives_hands_over_when_it_leaves() {
-        // Two gather, or four call: in both phases one of them drives.
-        for (count, driver) in [(2, 0), (4, 3)] {
+    fn who_leads_hands_over_when_it_leaves() {
+        // Two gather, or four call: in both phases one of them leads.
+        for (count, leader) in [(2, 0), (4, 3)] {
             let db = Arc::new(Db::default());
             let (_clock, items) = bound(&db);
             let mut runs: Vec<_> = (0..count)
@@ -351,7 +351,7 @@ mod batch {
                 );
                 flag.0.store(false, Ordering::SeqCst);
             }
-            drop(runs.remove(driver));
+            drop(runs.remove(leader));
             let woken = |(_, flag): &&(_, Arc<Flag>)| flag.0.load(Ordering::SeqCst);
             assert_eq!(runs.iter().filter(woken).count(), 1, "{count} items");
         }

@@ -36,8 +36,8 @@ pub(super) struct State<In, Out, C> {
     pub(super) wakers: Vec<Option<Waker>>,
     /// Items that have not left.
     pub(super) present: usize,
-    /// The seat of who drives. With nobody there, who is polled next does.
-    pub(super) driver: Option<usize>,
+    /// The seat of who leads. With nobody there, who is polled next does.
+    pub(super) leader: Option<usize>,
 }
 
 /// Where a company is on its way.
@@ -78,7 +78,7 @@ where
         let Some(company) = open.take() else { return };
         let mut state = lock(&company.0);
         let sleep = state.complete();
-        let waker = state.wake_driver();
+        let waker = state.wake_leader();
         drop((state, open));
         drop(sleep);
         if let Some(waker) = waker {
@@ -101,7 +101,7 @@ where
                 values: Vec::new(),
                 wakers: Vec::new(),
                 present: 0,
-                driver: None,
+                leader: None,
             })))
         });
         let company = company.clone();
@@ -114,7 +114,7 @@ where
         if state.present == max {
             sleep = state.complete();
             // Not the one who sleeps: this one is being polled.
-            state.driver = Some(seat);
+            state.leader = Some(seat);
             *open = None;
         }
         drop((state, open));
@@ -140,16 +140,16 @@ impl<In, Out, C> State<In, Out, C> {
         }
     }
 
-    /// The waker of the driver, or of another one that becomes it.
+    /// The waker of the leader, or of another one that becomes it.
     #[must_use]
-    pub(super) fn wake_driver(&mut self) -> Option<Waker> {
-        if let Some(waker) = self.driver.and_then(|seat| self.wakers[seat].take()) {
+    pub(super) fn wake_leader(&mut self) -> Option<Waker> {
+        if let Some(waker) = self.leader.and_then(|seat| self.wakers[seat].take()) {
             return Some(waker);
         }
-        // A driver without a waker is being polled, and looks again before it waits.
-        if self.driver.is_none() {
-            self.driver = self.wakers.iter().position(Option::is_some);
-            return self.driver.and_then(|seat| self.wakers[seat].take());
+        // A leader without a waker is being polled, and looks again before it waits.
+        if self.leader.is_none() {
+            self.leader = self.wakers.iter().position(Option::is_some);
+            return self.leader.and_then(|seat| self.wakers[seat].take());
         }
         None
     }

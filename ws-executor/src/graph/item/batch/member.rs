@@ -75,9 +75,9 @@ where
                 }
                 Step::Make(values) => {
                     let call = call.take().expect("a company calls once");
-                    self.drive(Box::pin(call(values)), cx, place)
+                    self.lead(Box::pin(call(values)), cx, place)
                 }
-                Step::Poll(call) => self.drive(call, cx, place),
+                Step::Poll(call) => self.lead(call, cx, place),
                 Step::Answer(answer) => {
                     self.over = true;
                     return Poll::Ready(Ok(answer.expect("an answer is taken once")));
@@ -98,7 +98,7 @@ where
         }
     }
 
-    /// Looks at the phase. Who does not drive leaves its waker.
+    /// Looks at the phase. Who does not lead leaves its waker.
     fn step(&self, waker: Waker) -> Step<In, Out, C> {
         let mut guard = lock(&self.company.0);
         let state = &mut *guard;
@@ -109,7 +109,7 @@ where
                 Over::Panicked(message) => Step::Panic(message.clone()),
             };
         }
-        if *state.driver.get_or_insert(self.seat) != self.seat {
+        if *state.leader.get_or_insert(self.seat) != self.seat {
             let old = state.wakers[self.seat].replace(waker);
             drop(guard);
             drop(old);
@@ -128,7 +128,7 @@ where
                 Step::Make(values)
             }
             Phase::Calling(call, _) => {
-                Step::Poll(call.take().expect("nobody polls it but the driver"))
+                Step::Poll(call.take().expect("nobody polls it but the leader"))
             }
             Phase::Over(_) => unreachable!("seen above"),
         }
@@ -161,7 +161,7 @@ where
     }
 
     /// Polls the call; when it is over, hands out the answers.
-    fn drive(&mut self, mut call: Call<Out, C>, cx: &mut Context<'_>, place: &Place<'_>) -> Then {
+    fn lead(&mut self, mut call: Call<Out, C>, cx: &mut Context<'_>, place: &Place<'_>) -> Then {
         let result = match contain(|| call.as_mut().poll(cx)) {
             Ok(Poll::Pending) => {
                 self.put_back(call, cx.waker().clone());
@@ -229,7 +229,7 @@ where
     fn end(&self, over: impl FnOnce(Called) -> Over<Out, C>) {
         let mut state = lock(&self.company.0);
         let Phase::Calling(_, seats) = &mut state.phase else {
-            unreachable!("only the driver ends a call")
+            unreachable!("only the leader ends a call")
         };
         let called = Called {
             seats: std::mem::take(seats),
@@ -265,9 +265,9 @@ impl<In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static> Drop
                 *open = None;
             }
             rest = Some(std::mem::replace(&mut state.phase, Phase::Complete));
-        } else if state.driver == Some(self.seat) {
-            state.driver = None;
-            next = state.wake_driver();
+        } else if state.leader == Some(self.seat) {
+            state.leader = None;
+            next = state.wake_leader();
         }
         drop((guard, open));
         // The call goes with the last one who wants an answer.

@@ -6,12 +6,12 @@
 //! takes its answer.
 //!
 //! Nobody is spawned for that. The call belongs to the company, and one of its items, the
-//! *driver*, polls it; the others wait. An item that is cancelled leaves: before the call
-//! its value is not part of it, after that its answer is dropped. If it was the driver,
-//! another item is woken to drive, and polls with its own waker. When the last item leaves,
+//! *leader*, polls it; the others wait. An item that is cancelled leaves: before the call
+//! its value is not part of it, after that its answer is dropped. If it was the leader,
+//! another item is woken to lead, and polls with its own waker. When the last item leaves,
 //! the call goes with it. So a call lives as long as somebody wants an answer.
 //!
-//! | phase | what the driver does |
+//! | phase | what the leader does |
 //! |---|---|
 //! | `Gathering` | sleeps until `within` has passed |
 //! | `Complete` | makes the call |
