@@ -11,7 +11,8 @@
 //! `contender.rs`), with two workers. All are started side by side, and idle ones sleep.
 //! The load comes from this process, by one thread that knows no runtime (`client.rs`,
 //! `http.rs`), the same for all. Contenders alternate inside every round (`run.rs`). CPU
-//! time and context switches are those of the server's process.
+//! time, context switches and system calls (`syscalls.rs`) are those of the server's
+//! process.
 
 mod client;
 mod contender;
@@ -21,6 +22,7 @@ mod peer;
 mod report;
 mod run;
 mod server;
+mod syscalls;
 
 use std::process::ExitCode;
 

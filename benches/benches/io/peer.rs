@@ -54,6 +54,11 @@ impl Peer {
         self.answer()
     }
 
+    /// The server's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What the server has used so far.
     pub(crate) fn usage(&mut self) -> io::Result<Usage> {
         let [cpu, voluntary, involuntary] = numbers(&self.order("usage")?)?;

@@ -12,6 +12,7 @@ pub(crate) fn print(outcomes: &[Outcome]) {
         "wall",
         "CPU",
         "switches",
+        "calls",
     ];
     let mut table = Table::new(&head);
     for outcome in outcomes {
@@ -25,6 +26,7 @@ pub(crate) fn print(outcomes: &[Outcome]) {
                 figure(figures.each),
                 figure(figures.cpu),
                 figure(figures.switches),
+                some(figures.calls),
             ]);
         }
     }

@@ -10,6 +10,7 @@ use crate::client::{Client, Talk};
 use crate::contender::Kind;
 use crate::http;
 use crate::peer::Peer;
+use crate::syscalls;
 
 /// How long a contender is under load before it is the next one's turn.
 const SLICE: Duration = Duration::from_millis(100);
@@ -62,6 +63,8 @@ pub(crate) struct Figures {
     pub(crate) cpu: f64,
     /// Context switches in the server for each, both kinds.
     pub(crate) switches: f64,
+    /// System calls of the server for each message, if they can be counted.
+    pub(crate) calls: Option<f64>,
 }
 
 /// A case and what was measured.
@@ -95,6 +98,11 @@ pub(crate) fn all(options: &Options) -> io::Result<Vec<Outcome>> {
                 watch.during(entrant.peer.kind.name(), || entrant.slice(act))?;
             }
         }
+        if options.effort != Effort::Smoke {
+            for entrant in &mut entrants {
+                entrant.count_calls(act)?;
+            }
+        }
         let figures: Vec<Figures> = entrants.into_iter().map(Entrant::figures).collect();
         let short: Vec<_> = figures
             .iter()
@@ -121,6 +129,7 @@ struct Entrant {
     units: usize,
     cpu: Duration,
     switches: u64,
+    calls: Option<f64>,
 }
 
 impl Entrant {
@@ -140,6 +149,7 @@ impl Entrant {
             units: 0,
             cpu: Duration::ZERO,
             switches: 0,
+            calls: None,
         };
         // What happens for the first time is not what is measured.
         entrant.load(act, SLICE / 10)?;
@@ -185,6 +195,22 @@ impl Entrant {
         Ok(())
     }
 
+    /// Under strace, after all that is timed.
+    fn count_calls(&mut self, act: Act) -> io::Result<()> {
+        let (Act::Echo { connections } | Act::Http { connections }, Some(client)) =
+            (act, &mut self.client)
+        else {
+            return Ok(());
+        };
+        let counted = syscalls::during(self.peer.process(), || match connections {
+            // With time to fall asleep, which it has without strace.
+            1 => client.ping(SLICE, PAUSE),
+            _ => client.run(SLICE),
+        })?;
+        self.calls = counted.map(|(calls, times)| calls as f64 / times.len() as f64);
+        Ok(())
+    }
+
     fn figures(mut self) -> Figures {
         self.times.sort_unstable();
         let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
@@ -200,6 +226,7 @@ impl Entrant {
             each: micros(self.wall) / units,
             cpu: micros(self.cpu) / units,
             switches: self.switches as f64 / units,
+            calls: self.calls,
         }
     }
 }
