@@ -40,7 +40,8 @@
 //! assert_eq!(report.starts.last(), Some(&"result"));
 //! ```
 //!
-//! Nodes with a written type have a method of their name. The time of a run under test
+//! Nodes with a written type have a method of their name, unless the graph is generic: its
+//! types are known only where it is run. The time of a run under test
 //! stands still while one of its tasks can run, and jumps when none can. What a node waits
 //! for outside of the run, on another thread for one, does not keep it from jumping.
 
