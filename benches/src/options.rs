@@ -59,10 +59,71 @@ impl Options {
             .find(|flag| !is_known(flag))
     }
 
+    /// Refuses flags other than those of every benchmark and the `names` with a value.
+    ///
+    /// # Errors
+    ///
+    /// Says which flag, and which there are.
+    pub fn check(&self, names: &[&str]) -> Result<(), String> {
+        self.unknown(names).map_or(Ok(()), |flag| {
+            let all = names.join("=…, --");
+            Err(format!("{flag} is none of --quick and --{all}=…"))
+        })
+    }
+
+    /// Returns the number in `--NAME=NUMBER`, if that is given.
+    ///
+    /// # Errors
+    ///
+    /// If it is no number, or zero.
+    pub fn number(&self, name: &str) -> Result<Option<usize>, String> {
+        self.value(name).map(|text| number(name, text)).transpose()
+    }
+
+    /// Returns the numbers in `--NAME=NUMBER,NUMBER…`, or in `default`.
+    ///
+    /// # Errors
+    ///
+    /// If one is no number, or zero.
+    pub fn numbers(&self, name: &str, default: &str) -> Result<Vec<usize>, String> {
+        let texts = self.value(name).unwrap_or(default).split(',');
+        texts.map(|text| number(name, text)).collect()
+    }
+
+    /// Returns those of `all` that are named in `--NAME=NAME,NAME…`; all if it is not
+    /// given.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of that name.
+    pub fn among<T: Copy>(
+        &self,
+        name: &str,
+        all: &[T],
+        name_of: impl Fn(T) -> &'static str,
+    ) -> Result<Vec<T>, String> {
+        let Some(names) = self.value(name) else {
+            return Ok(all.to_vec());
+        };
+        let find = |name: &str| {
+            let found = all.iter().copied().find(|&one| name_of(one) == name);
+            found.ok_or_else(|| {
+                let all: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
+                format!("{name:?} is none of {}", all.join(", "))
+            })
+        };
+        names.split(',').map(find).collect()
+    }
+
     /// Returns whether the case of this name is to run.
     pub fn selects(&self, case: &str) -> bool {
         self.words.is_empty() || self.words.iter().any(|word| case.contains(word))
     }
+}
+
+fn number(name: &str, text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|&number: &usize| number > 0);
+    number.ok_or_else(|| format!("--{name} takes whole numbers above zero, not {text:?}"))
 }
 
 /// What the caller has time for.

@@ -73,56 +73,22 @@ struct Plan {
 
 impl Plan {
     fn new(options: &Options) -> Result<Self, String> {
-        let known = ["workers", "contenders", "seconds", "low-load"];
-        if let Some(flag) = options.unknown(&known) {
-            return Err(format!(
-                "{flag} is none of --quick and --{}=…",
-                known.join("=…, --")
-            ));
-        }
-        let number = |name: &str, text: &str| {
-            let wrong = || format!("--{name} takes whole numbers above zero, not {text:?}");
-            let number = text.parse().ok().filter(|&number: &usize| number > 0);
-            number.ok_or_else(wrong)
-        };
-        let workers = options.value("workers").unwrap_or("2,4").split(',');
-        let seconds = options.value("seconds").map(|text| number("seconds", text));
+        options.check(&["workers", "contenders", "seconds", "low-load"])?;
+        let seconds = options.number("seconds")?;
         let low_load = match options.effort {
             Effort::Full => 2,
             Effort::Quick | Effort::Smoke => 1,
         };
-        let low_load_text = options.value("low-load");
         Ok(Self {
-            workers: workers
-                .map(|text| number("workers", text))
-                .collect::<Result<_, _>>()?,
-            kinds: kinds(options.value("contenders"))?,
+            workers: options.numbers("workers", "2,4")?,
+            kinds: options.among("contenders", &Kind::ALL, Kind::name)?,
             limits: Limits::new(
                 options.effort,
-                seconds
-                    .transpose()?
-                    .map(|seconds| Duration::from_secs(seconds as u64)),
+                seconds.map(|seconds| Duration::from_secs(seconds as u64)),
             ),
-            low_load_seconds: low_load_text
-                .map_or(Ok(low_load), |text| number("low-load", text))?,
+            low_load_seconds: options.number("low-load")?.unwrap_or(low_load),
         })
     }
-}
-
-fn kinds(names: Option<&str>) -> Result<Vec<Kind>, String> {
-    let Some(names) = names else {
-        return Ok(Kind::ALL.to_vec());
-    };
-    let kind = |name: &str| {
-        Kind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| {
-                let all: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-                format!("{name:?} is none of {}", all.join(", "))
-            })
-    };
-    names.split(',').map(kind).collect()
 }
 
 fn main() -> ExitCode {

@@ -59,53 +59,21 @@ struct Plan {
 
 impl Plan {
     fn new(options: &Options) -> Result<Self, String> {
-        let known = ["workers", "contenders", "seconds"];
-        if let Some(flag) = options.unknown(&known) {
-            return Err(format!(
-                "{flag} is none of --quick and --{}=…",
-                known.join("=…, --")
-            ));
-        }
-        let number = |name: &str, text: &str| {
-            let wrong = || format!("--{name} takes whole numbers above zero, not {text:?}");
-            let number = text.parse().ok().filter(|&number: &usize| number > 0);
-            number.ok_or_else(wrong)
-        };
-        let workers = options.value("workers").unwrap_or("1,2").split(',');
-        let seconds = options.value("seconds").map(|text| number("seconds", text));
-        let seconds = seconds
-            .transpose()?
-            .map(|seconds| Duration::from_secs(seconds as u64));
+        options.check(&["workers", "contenders", "seconds"])?;
+        let seconds = options.number("seconds")?;
+        let seconds = seconds.map(|seconds| Duration::from_secs(seconds as u64));
         let latency = match options.effort {
             Effort::Full => Duration::from_secs(4),
             Effort::Quick => Duration::from_millis(500),
             Effort::Smoke => Duration::from_millis(20),
         };
         Ok(Self {
-            workers: workers
-                .map(|text| number("workers", text))
-                .collect::<Result<_, _>>()?,
-            kinds: kinds(options.value("contenders"))?,
+            workers: options.numbers("workers", "1,2")?,
+            kinds: options.among("contenders", &Kind::ALL, Kind::name)?,
             limits: Limits::new(options.effort, seconds),
             latency: seconds.unwrap_or(latency),
         })
     }
-}
-
-fn kinds(names: Option<&str>) -> Result<Vec<Kind>, String> {
-    let Some(names) = names else {
-        return Ok(Kind::ALL.to_vec());
-    };
-    let kind = |name: &str| {
-        Kind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| {
-                let all: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-                format!("{name:?} is none of {}", all.join(", "))
-            })
-    };
-    names.split(',').map(kind).collect()
 }
 
 fn main() -> ExitCode {
