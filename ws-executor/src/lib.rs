@@ -17,6 +17,10 @@
 //! `futures::task::Spawn` for code that is written for that. A [`Task`] is a future of
 //! its output; dropping it cancels.
 //!
+//! On the same workers, [`join`], [`scope()`], [`par`] and [`compute`] run code that
+//! computes; [`task_graph`] makes a parallel graph of an async function ([`graph`]), and
+//! [`pipeline`] runs one for every item of a stream.
+//!
 //! # How it works
 //!
 //! Each worker thread has queues of its own, and looks for work in one fixed order
