@@ -6,7 +6,7 @@ mod pipeline_support;
 
 use std::future::pending;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -198,11 +198,13 @@ fn a_pause_begins_nothing() {
             let begun = Census::default();
             let (counted, doors) = (begun.clone(), Door::default());
             let door = doors.clone();
+            // Who has begun goes on counting when it is done.
+            let kept = Arc::new(Mutex::new(Vec::new()));
             let running = pipeline::from_fn(&executor.handle(), move |n: u64| {
-                let (member, door) = (counted.member(), door.clone());
+                let (member, door, kept) = (counted.member(), door.clone(), kept.clone());
                 async move {
                     door.pass().await;
-                    std::mem::forget(member); // counts for ever
+                    kept.lock().unwrap().push(member);
                     Ok::<_, ()>(n)
                 }
             })
