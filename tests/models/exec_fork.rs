@@ -10,9 +10,8 @@ use loom::sync::atomic::AtomicBool;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 use ws_core::chase_lev::{self, Owner, Stealer, Uneven};
-use ws_executor::model::{
-    AWAKE, Answer, CountLatch, Fork, OnceLatch, Searching, Sleep, Slumber, StackJob,
-};
+use ws_core::sync::slumber::{AWAKE, Answer, Slumber};
+use ws_executor::model::{CountLatch, Fork, OnceLatch, Searching, Sleep, StackJob};
 
 use super::exec_kit::{is_notified, searchers, searching, sleep};
 use super::items::{Item, Ledger, numbers};

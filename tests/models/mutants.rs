@@ -38,7 +38,7 @@ const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
 const GRAPH_SLOT: &str = "ws-executor/src/graph/slot.rs";
 const LATCH: &str = "ws-executor/src/fork/latch.rs";
 const FORK_JOB: &str = "ws-executor/src/fork/job.rs";
-const STAND_IN: &str = "ws-executor/src/fork/stand_in.rs";
+const SLUMBER: &str = "ws-core/src/sync/slumber.rs";
 const SENTINEL: &str = "ws-executor/src/sleep/sentinel.rs";
 const SEAT: &str = "ws-executor/src/driver.rs";
 const INJECTOR: &str = "ws-executor/src/injector.rs";
@@ -1022,16 +1022,16 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "exec.fork.stand_in.no_call_fence",
         errata: &[18],
-        file: STAND_IN,
-        find: "        // ORDERING(stand_in.sleep): the worker's side.\n        asymmetric::light();\n",
+        file: SLUMBER,
+        find: "        // ORDERING(slumber.call): the caller's side.\n        asymmetric::light();\n",
         replace: "",
         models: &["exec.fork.stand_in"],
     },
     Mutant {
         name: "exec.fork.stand_in.no_sleep_fence",
         errata: &[18],
-        file: STAND_IN,
-        find: "        // ORDERING(stand_in.sleep): the stand-in's side.\n        asymmetric::heavy();\n",
+        file: SLUMBER,
+        find: "        // ORDERING(slumber.call): the watcher's side.\n        asymmetric::heavy();\n",
         replace: "",
         models: &["exec.fork.stand_in"],
     },

@@ -113,7 +113,6 @@ pub mod model {
     pub use crate::driver::DriverSeat;
     pub use crate::fork::job::{Fork, StackJob};
     pub use crate::fork::latch::{CountLatch, OnceLatch};
-    pub use crate::fork::stand_in::{AWAKE, Answer, Slumber};
     pub use crate::injector::Injector;
     pub use crate::sleep::sentinel::{Duty, Sentinel};
     pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};

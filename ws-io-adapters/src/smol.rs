@@ -31,8 +31,6 @@
 
 mod sentinel;
 
-use std::sync::Arc;
-
 use ws_core::driver::Visitor;
 use ws_executor::{BuildError, Builder, Executor};
 
@@ -59,7 +57,7 @@ use self::sentinel::Sentinel;
 ///
 /// As [`Builder::build`].
 pub fn executor(builder: Builder) -> Result<Executor, BuildError> {
-    let sentinel = Arc::new(Sentinel::default());
+    let sentinel = Sentinel::new();
     let host = move |worker| async_io::block_on(sentinel.watch(worker));
     let visitors = |future: Visitor<'_>| async_io::block_on(future);
     builder.host(host).host_visitors(visitors).build()

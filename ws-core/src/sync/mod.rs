@@ -34,6 +34,7 @@ mod imp;
 pub mod asymmetric;
 mod barrier;
 mod cache_padded;
+pub mod slumber;
 #[cfg_attr(
     all(target_arch = "x86_64", not(miri)),
     path = "stack_pointer_x86_64.rs"

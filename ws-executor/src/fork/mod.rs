@@ -64,7 +64,7 @@
 //! | `fork.latch` | thief: the swap that sets the latch | owner: the look that finds it set | the result of the fork, and all that it did |
 //! | `fork.asleep` | owner: says that it falls asleep | thief: the swap that sets the latch | nothing but that it sleeps |
 //! | the deque's | push | steal | the job |
-//! | `stand_in.sleep` | see `stand_in.rs`: a pair of fences, in both directions | | |
+//! | `slumber.call` | see `ws_core::sync::slumber`: a pair of fences, in both directions | | |
 
 pub(crate) mod compute;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]

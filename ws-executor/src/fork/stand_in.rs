@@ -25,9 +25,8 @@
 //!
 //! # Why it does not oversleep
 //!
-//! A worker that enters a join says so, fences lightly, and looks whether the stand-in
-//! sleeps. The stand-in says that it sleeps, fences heavily, and looks whether a worker is
-//! in a join. One of them sees the other.
+//! That is the business of [`Slumber`]. What there is to watch is that a worker is in a
+//! join.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -35,8 +34,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use ws_core::sync::atomic::{AtomicU8, Ordering};
-use ws_core::sync::{CachePadded, Mutex, MutexGuard, asymmetric, thread_local};
+use ws_core::sync::slumber::{ABSENT, Answer, GONE, Slumber};
+use ws_core::sync::{Mutex, MutexGuard, thread_local};
 use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark, ring};
 
 use crate::context;
@@ -47,14 +46,6 @@ use crate::task::job::Job;
 use crate::threads::{Orders, Progress};
 use crate::tuning::{STAND_IN, STAND_IN_PERIOD};
 use crate::worker::counters::Counter;
-
-/// Nobody watches.
-pub const ABSENT: u8 = 0;
-const ASLEEP: u8 = 1;
-/// Someone watches.
-pub const AWAKE: u8 = 2;
-/// Nobody will watch.
-const GONE: u8 = 3;
 
 /// How many threads there may be, all but one of them relieved. Not measured: enough for
 /// a few tasks that compute in their polls, where they should not.
@@ -81,67 +72,6 @@ pub(crate) fn relieve() {
 
 fn is_relieved() -> bool {
     STANDING_IN_FOR.with(|shared| shared.borrow().is_none())
-}
-
-/// Whether the stand-in watches or sleeps, or is not there; both sides of the argument
-/// above.
-pub struct Slumber(CachePadded<AtomicU8>);
-
-/// How a call finds the stand-in; it is awake, or about to be, after that.
-#[must_use = "one that was asleep has to be unparked, one that was absent started"]
-#[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Someone watches, or nobody ever will.
-    Awake,
-    /// It slept.
-    WasAsleep,
-    /// There was no thread.
-    WasAbsent,
-}
-
-impl Slumber {
-    /// In this state.
-    pub fn new(state: u8) -> Self {
-        Self(CachePadded::new(AtomicU8::new(state)))
-    }
-
-    /// The worker's side, after it has said that it is in a join.
-    pub fn call(&self) -> Answer {
-        // ORDERING(stand_in.sleep): the worker's side.
-        asymmetric::light();
-        match self.0.load(Ordering::Relaxed) {
-            ASLEEP if self.change(ASLEEP, AWAKE) => Answer::WasAsleep,
-            ABSENT if self.change(ABSENT, AWAKE) => Answer::WasAbsent,
-            _ => Answer::Awake,
-        }
-    }
-
-    /// The stand-in's side: after this it has to look whether a worker is in a join.
-    pub fn fall_asleep(&self) {
-        self.set(ASLEEP);
-        // ORDERING(stand_in.sleep): the stand-in's side.
-        asymmetric::heavy();
-    }
-
-    /// One is: it does not sleep after all. If this changes nothing, someone has called.
-    pub fn stay_awake(&self) {
-        self.change(ASLEEP, AWAKE);
-    }
-
-    /// Whether nobody has called since it fell asleep.
-    pub fn is_asleep(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == ASLEEP
-    }
-
-    fn change(&self, old: u8, new: u8) -> bool {
-        let relaxed = Ordering::Relaxed;
-        let changed = self.0.compare_exchange(old, new, relaxed, relaxed);
-        changed.is_ok()
-    }
-
-    fn set(&self, state: u8) {
-        self.0.store(state, Ordering::Relaxed);
-    }
 }
 
 /// The stand-in, as the workers see it.

@@ -18,18 +18,16 @@
 //! without news, and the first poll after that wakes it: so a busy executor pays for a look
 //! every period, an idle one nothing, and no message pays for a wake-up.
 //!
-//! # Why it does not oversleep
-//!
-//! A worker counts, fences, and looks whether the sentinel sleeps; the sentinel says that
-//! it sleeps, fences, and looks at the counts. One of them sees the other.
+//! That it does not oversleep is the business of [`Slumber`].
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use ws_core::sync::slumber::{AWAKE, Answer, Slumber};
 use ws_executor::HostedWorker;
 
 /// How long a worker may run tasks before another one takes the reactor: one to two of
@@ -41,13 +39,12 @@ const PERIOD: Duration = Duration::from_millis(1);
 const QUIET: u32 = 8;
 
 /// What the workers of one executor and its sentinel share.
-#[derive(Default)]
 pub(super) struct Sentinel {
     seats: Mutex<Vec<Arc<Seat>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Workers that have not ended.
     members: AtomicUsize,
-    asleep: AtomicBool,
+    slumber: Slumber,
     closed: AtomicBool,
 }
 
@@ -60,6 +57,17 @@ struct Seat {
 }
 
 impl Sentinel {
+    /// For the workers of an executor to come.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            seats: Mutex::default(),
+            thread: Mutex::default(),
+            members: AtomicUsize::new(0),
+            slumber: Slumber::new(AWAKE),
+            closed: AtomicBool::new(false),
+        })
+    }
+
     /// The worker, watched; it has to be polled on one thread until it is ready.
     pub(super) fn watch(self: &Arc<Self>, worker: HostedWorker) -> Watched {
         let seat = Arc::new(Seat::default());
@@ -82,9 +90,7 @@ impl Sentinel {
 
     /// A worker has begun to run tasks: somebody watches.
     fn call(&self) {
-        // ORDERING(sentinel.sleep): the worker's side; see the module docs.
-        fence(Ordering::SeqCst);
-        if self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::Relaxed) {
+        if self.slumber.call() == Answer::WasAsleep {
             self.unpark();
         }
     }
@@ -142,13 +148,11 @@ impl Sentinel {
 
     /// Sleeps until a worker calls, or all have ended.
     fn sleep(&self, looks: &mut Vec<Look>) {
-        self.asleep.store(true, Ordering::Relaxed);
-        // ORDERING(sentinel.sleep): the sentinel's side.
-        fence(Ordering::SeqCst);
+        self.slumber.fall_asleep();
         if self.look(looks) {
-            self.asleep.store(false, Ordering::Relaxed);
+            self.slumber.stay_awake();
         }
-        while self.asleep.load(Ordering::Relaxed) && !self.closed.load(Ordering::Relaxed) {
+        while self.slumber.is_asleep() && !self.closed.load(Ordering::Relaxed) {
             thread::park();
         }
     }
