@@ -77,18 +77,15 @@ fn counted(name: &str, workers: &[usize], test: impl Fn(&Executor) + Sync) {
 #[test]
 fn a_join_allocates_nothing() {
     counted("join", &[1, 2, 4], |_| {
-        // The stand-in, lanes that have to grow, what threads do at their beginning.
-        let warm = |_| tree(10, [1; 16])[0];
-        assert!((0..20).map(warm).all(|sum| sum == 2_048));
-        let mut stolen_or_not = 0;
-        // One in a thousand could hide among others; here a single one shows.
-        let all = allocations(|| {
-            for _ in 0..20 {
-                stolen_or_not += tree(10, [1; 16])[0];
-            }
-        });
-        assert_eq!(stolen_or_not, 20 * 2_048);
-        assert_eq!(all, 0);
+        // One in a thousand could hide among others; in so many a single one shows.
+        let round = || {
+            let sum: u64 = (0..20).map(|_| tree(10, [1; 16])[0]).sum();
+            assert_eq!(sum, 20 * 2_048);
+        };
+        // The stand-in, lanes that have to grow, what threads do at their beginning, which
+        // for a worker that the machine keeps waiting may be late.
+        let warm_up_ends = (0..50).any(|_| allocations(round) == 0);
+        assert!(warm_up_ends, "joins allocate");
     });
 }
 
@@ -106,9 +103,12 @@ fn a_closure_of_a_scope_allocates_one_block() {
             });
             assert_eq!(count.into_inner(), closures);
         };
-        scope(1_000);
-        let few = allocations(|| scope(10));
-        let many = allocations(|| scope(1_010));
-        assert_eq!(many - few, 1_000);
+        // What else is allocated, at the beginning, comes to an end.
+        let one_block_each = || {
+            let few = allocations(|| scope(10));
+            let many = allocations(|| scope(1_010));
+            many.checked_sub(few) == Some(1_000)
+        };
+        assert!((0..50).any(|_| one_block_each()), "more than a block each");
     });
 }
