@@ -17,7 +17,7 @@ use tests::exec::until;
 use tests::watchdog;
 use ws_core::Spawn;
 use ws_executor::graph::{Sleep, Timer};
-use ws_executor::pipeline::{self, BoxError, Cause, PullResult, Route, Sink, Source};
+use ws_executor::pipeline::{self, BoxError, Cause, PullResult, Report, Route, Sink, Source};
 use ws_executor::{Handle, task_graph, yield_now};
 
 /// All sleeps are over at once.
@@ -177,6 +177,24 @@ impl Drop for Stuck {
     }
 }
 
+/// Whether so many lanes have an item each.
+fn is_full(report: &Report, lanes: usize) -> bool {
+    report.lanes == lanes && report.items == lanes as u64
+}
+
+/// That `many` take not much more time for each than a thousand do: once, because the
+/// machine may stand still in between.
+fn assert_proportional(time: impl Fn(usize) -> Duration, many: usize) {
+    let most = || 100 * time(1000).max(Duration::from_millis(10));
+    let proportional = (0..5).any(|_| time(many) < most());
+    assert!(
+        proportional,
+        "{:?} for {many}, not {:?}",
+        time(many),
+        most()
+    );
+}
+
 #[test]
 fn a_shutdown_with_many_lanes_takes_time_in_proportion() {
     watchdog::guard("many lanes", || {
@@ -185,7 +203,7 @@ fn a_shutdown_with_many_lanes_takes_time_in_proportion() {
             let stuck = pipeline::from_fn(&executor.handle(), |_: u64| pending::<Result<(), ()>>());
             let running = stuck.iter(0..).in_flight(lanes).build().unwrap().start();
             let watch = running.watch();
-            until(|| watch.report().lanes == lanes);
+            until(|| is_full(&watch.report(), lanes));
             let began = Instant::now();
             executor.shutdown();
             assert_eq!(
@@ -194,11 +212,7 @@ fn a_shutdown_with_many_lanes_takes_time_in_proportion() {
             );
             began.elapsed()
         };
-        let (few, many) = (time(1000), time(16_000));
-        assert!(
-            many < 100 * few.max(Duration::from_millis(10)),
-            "{few:?}, {many:?}"
-        );
+        assert_proportional(time, 16_000);
     });
 }
 
@@ -403,9 +417,7 @@ fn items_of_one_key_take_time_in_proportion() {
             assert_eq!(block_on(pipeline.run()).unwrap().done, items as u64);
             began.elapsed()
         };
-        let (few, many) = (time(1000), time(20_000));
-        let most = 100 * few.max(Duration::from_millis(10));
-        assert!(many < most, "{few:?}, {many:?}");
+        assert_proportional(time, 20_000);
     });
 }
 
@@ -432,13 +444,11 @@ fn cancelling_those_who_wait_at_a_limit_takes_time_in_proportion() {
                 .unwrap()
                 .start();
             let watch = running.watch();
-            until(|| watch.report().lanes == items);
+            until(|| is_full(&watch.report(), items));
             let began = Instant::now();
             assert_eq!(block_on(running.cancel()).unwrap().cancelled, items as u64);
             began.elapsed()
         };
-        let (few, many) = (time(1000), time(20_000));
-        let most = 100 * few.max(Duration::from_millis(10));
-        assert!(many < most, "{few:?}, {many:?}");
+        assert_proportional(time, 20_000);
     });
 }

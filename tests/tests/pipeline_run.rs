@@ -383,9 +383,10 @@ fn merged_sources_take_turns() {
                 .unwrap();
         block_on(pipeline.run()).unwrap();
         let seen = seen.take();
-        // The short one had its share of the first pull, not what the long one left over.
+        // The short one had its share of every pull, of at most ten each, not what the long
+        // one left over.
         let last = seen.iter().position(|&n| n == 9).unwrap();
-        assert!(last < 20, "{:?}", &seen[..last]);
+        assert!(last < 30, "{:?}", &seen[..last]);
         assert_eq!(acks.sorted(), (0..10).collect::<Vec<_>>());
     });
 }

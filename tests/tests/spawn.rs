@@ -18,7 +18,7 @@ use ws_core::spawn::{FromFutures, IntoFutures};
 use ws_core::{DynSpawn, Spawn};
 
 /// How long an event may take before the test says what hangs.
-const WATCHDOG: Duration = Duration::from_secs(10);
+const WATCHDOG: Duration = Duration::from_secs(100);
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
