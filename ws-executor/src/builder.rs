@@ -93,7 +93,8 @@ impl Builder {
     }
 
     /// Runs on each worker's thread before anything else, with the worker's number. If
-    /// it panics, [`build`](Self::build) gives an error.
+    /// it panics, [`build`](Self::build) gives an error. It also runs on the thread that
+    /// polls tasks while all workers are in joins, with the number after the last worker's.
     pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.orders.on_start = Some(Arc::new(hook));
         self

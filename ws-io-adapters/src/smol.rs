@@ -38,7 +38,8 @@ use self::sentinel::Sentinel;
 
 /// Builds an executor whose idle workers wait in async-io's reactor.
 ///
-/// Everything else is as the builder says. A host or a driver that it has is replaced.
+/// Everything else is as the builder says. A host that it has is replaced; with a driver it
+/// cannot be built.
 ///
 /// ```
 /// use std::time::{Duration, Instant};

@@ -63,6 +63,7 @@ impl<'s> Runner<'s> {
         cx: &mut Context<'_>,
     ) -> Poll<F::Output> {
         let entered = Entered::new(self);
+        entered.runner.seat.rise_if_listed();
         if let Poll::Ready(output) = future.poll(cx) {
             return Poll::Ready(output);
         }

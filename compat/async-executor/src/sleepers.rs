@@ -281,12 +281,20 @@ impl<'s, Q: Queues> Seat<'s, Q> {
 
     /// The end of W4, or of the sleep.
     fn rise(&mut self, number: u64) -> Parked {
-        self.place = if self.queues.sleepers().remove(number) {
-            Place::Awake
-        } else {
-            Place::Searching
-        };
+        // Before the waker is dropped, which may panic: then it was still in the list.
+        self.place = Place::Awake;
+        if !self.queues.sleepers().remove(number) {
+            self.place = Place::Searching;
+        }
         Parked::Awake
+    }
+
+    /// Before the caller runs code that may push: it is not asleep, so others are to be
+    /// notified, and not itself.
+    pub fn rise_if_listed(&mut self) {
+        if let Place::Listed(number) = self.place {
+            let _ = self.rise(number);
+        }
     }
 
     /// Steps S1 to S3, and out of the list: with a task in hand, or for good.

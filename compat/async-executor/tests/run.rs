@@ -2,10 +2,10 @@
 
 mod common;
 
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Poll, Waker};
+use std::task::{Poll, Wake, Waker};
 use std::thread;
 
 use async_executor::{Executor, LocalExecutor};
@@ -372,4 +372,71 @@ fn a_task_between_the_last_search_and_the_sleep_is_seen() {
     let mut tick = Box::pin(executor.tick());
     assert!(poll(tick.as_mut(), &waker).is_ready());
     assert_eq!(runs.load(Ordering::Relaxed), 1);
+}
+
+/// A run that slept and is polled is not asleep: what its own future spawns is for others.
+#[test]
+fn what_the_future_of_a_run_spawns_wakes_another_run() {
+    let executor = shared();
+    let other = Arc::new(CountWakes::default());
+    let count = Arc::clone(&other);
+    let own = Waker::noop();
+    let mut polls = 0;
+    let mut first = Box::pin(executor.run(future::poll_fn(move |_| {
+        polls += 1;
+        if polls == 1 {
+            return Poll::Pending;
+        }
+        executor.spawn(async {}).detach();
+        Poll::Ready(count.count())
+    })));
+    assert!(poll(first.as_mut(), own).is_pending());
+    // On a thread of its own, because a run of the same thread is woken first.
+    let second = thread::spawn(move || {
+        let mut second = Box::pin(executor.run(pending::<()>()));
+        assert!(poll(second.as_mut(), &Waker::from(other)).is_pending());
+        second
+    });
+    let second = second.join().unwrap();
+    assert_eq!(poll(first.as_mut(), own), Poll::Ready(1));
+    drop(second);
+}
+
+/// A waker whose drop panics: the run that leaves the list does so once.
+#[test]
+fn a_waker_that_panics_in_its_drop_hides_no_push() {
+    struct Bad;
+
+    impl Wake for Bad {
+        fn wake(self: Arc<Self>) {
+            std::mem::forget(self);
+        }
+    }
+
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            panic!("in the drop of a waker");
+        }
+    }
+
+    let executor = shared();
+    let mut first = Box::pin(executor.run(pending::<()>()));
+    // The list keeps the last of its clones.
+    assert!(poll(first.as_mut(), &Waker::from(Arc::new(Bad))).is_pending());
+    let count = Arc::new(CountWakes::default());
+    let mut second = Box::pin(executor.run(pending::<()>()));
+    assert!(poll(second.as_mut(), &Waker::from(Arc::clone(&count))).is_pending());
+    executor.spawn(async {}).detach();
+    assert_eq!(count.count(), 1, "the last to fall asleep is woken");
+    let polled = catch_unwind(AssertUnwindSafe(|| {
+        poll(first.as_mut(), Waker::noop()).is_pending()
+    }));
+    assert!(polled.is_err(), "the waker in the list is dropped");
+    drop((first, second));
+
+    let count = Arc::new(CountWakes::default());
+    let mut third = Box::pin(executor.run(pending::<()>()));
+    assert!(poll(third.as_mut(), &Waker::from(Arc::clone(&count))).is_pending());
+    executor.spawn(async {}).detach();
+    assert_eq!(count.count(), 1, "a push is hidden");
 }

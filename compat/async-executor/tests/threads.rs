@@ -245,3 +245,35 @@ fn tasks_borrow_from_the_frame_of_the_executor() {
     });
     assert_eq!(sum.load(Ordering::Relaxed), 499_500);
 }
+
+/// Each task spawns the next one before it ends, on any of the threads: there is no moment
+/// without a task.
+#[test]
+fn a_chain_of_tasks_is_never_seen_to_be_empty() {
+    static EXECUTOR: Executor<'static> = Executor::new();
+    static OVER: AtomicBool = AtomicBool::new(false);
+
+    fn link() {
+        let next = async {
+            if !OVER.load(Ordering::Relaxed) {
+                link();
+            }
+        };
+        EXECUTOR.spawn(next).detach();
+    }
+
+    let _watchdog = Watchdog::new("a_chain_of_tasks_is_never_seen_to_be_empty");
+    link();
+    let run = || {
+        while !OVER.load(Ordering::Relaxed) {
+            EXECUTOR.try_tick();
+        }
+    };
+    let threads: Vec<_> = (0..3).map(|_| thread::spawn(run)).collect();
+    let empty = (0..50 * ROUNDS).any(|_| EXECUTOR.is_empty());
+    OVER.store(true, Ordering::Relaxed);
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
+    assert!(!empty);
+}

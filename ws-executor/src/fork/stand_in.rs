@@ -194,9 +194,10 @@ impl StandIn {
 
 /// The life of a thread.
 fn live(shared: &Arc<Shared>, orders: &Orders, parker: &ThreadParker) {
-    STANDING_IN_FOR.with(|standing| standing.replace(Some(Arc::clone(shared))));
     let number = shared.workers();
     let started = contain(|| orders.on_start.iter().for_each(|hook| hook(number)));
+    // After the hook: that may wait, and is no task to be relieved of.
+    STANDING_IN_FOR.with(|standing| standing.replace(Some(Arc::clone(shared))));
     match started {
         Ok(()) => {
             let mut watch = || Watch::new(shared, parker).run();
@@ -299,6 +300,10 @@ impl<'a> Watch<'a> {
                 if self.shared.is_closed() || is_relieved() || (due && !self.nobody_polls()) {
                     break;
                 }
+                if due {
+                    // Tasks that yield are due again and again.
+                    self.turn_driver();
+                }
             }
         }
         self.shared.look_again_if_draining();
@@ -312,16 +317,33 @@ impl<'a> Watch<'a> {
         // What it wakes goes to the injector.
         seat.turn(Some(Duration::ZERO));
         seat.leave();
+        // A worker that parked meanwhile did so in its parker, and nobody turns the driver
+        // while it is parked. One that is awake looks at the driver before it parks.
+        self.shared.notify_one();
     }
 
-    /// A task that is due, wherever it is queued.
+    /// A task that is due, wherever it is queued; each time another place comes first. What
+    /// yields goes to the injector, and must not keep the others waiting.
     fn next_due(&self) -> Option<Job> {
-        let remotes = &self.shared.remotes;
-        self.shared
-            .injector
-            .pull(0)
-            .or_else(|| remotes.iter().find_map(|remote| remote.slot.take()))
-            .or_else(|| remotes.iter().find_map(|remote| self.steal(remote)))
+        let shared = self.shared;
+        let turn = shared.stand_in.polls.get() as usize;
+        let start = turn / 2;
+        let injected = || shared.injector.pull(start);
+        let queued = || {
+            let workers = shared.workers();
+            let remotes = || {
+                let from_here = shared.remotes.iter().cycle().skip(start % workers);
+                from_here.take(workers)
+            };
+            remotes()
+                .find_map(|remote| remote.slot.take())
+                .or_else(|| remotes().find_map(|remote| self.steal(remote)))
+        };
+        if turn % 2 == 0 {
+            injected().or_else(queued)
+        } else {
+            queued().or_else(injected)
+        }
     }
 
     fn steal(&self, remote: &Remote) -> Option<Job> {

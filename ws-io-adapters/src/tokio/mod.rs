@@ -20,13 +20,18 @@
 //!   That is good enough for what libraries spawn in the background. [`spawn`] puts a
 //!   task on all workers.
 //! - Every poll of a task has tokio's cooperative budget of 128 operations or so, as in a
-//!   tokio task, so that one with ready channels or sockets lets others run.
+//!   tokio task, so that one with ready channels or sockets lets others run. It holds for
+//!   what blocks inside a poll as well, in `block_in_place` and in the closures of `join`
+//!   and `compute`: there a `block_on` that is neither tokio's nor ours polls for ever when
+//!   the budget is used up. Wrap its future in `tokio::task::unconstrained`.
 //! - `block_in_place`, and `Handle::block_on` of tokio's, block the worker that calls them.
 //!   The runtime is driven by the others: on an executor with a single worker, what they
 //!   wait for must not need the reactor. [`ws_executor::Handle::block_on`] has no such
 //!   limit: it goes on being a worker while it waits, also inside of tokio's
-//!   `Handle::block_on`. Only inside the `block_on` of *another* runtime that a task has
-//!   made it must not be called: what it runs would find that runtime, which waits for it.
+//!   `Handle::block_on`; the tasks that it polls there must not call tokio's again. Only
+//!   inside the `block_on` of *another* runtime that a task has made, and in what was put on
+//!   the runtime by `tokio::spawn`, it must not be called: what it runs would find a runtime
+//!   that waits for it.
 //!
 //! In [`attach`] the runtime is the program's own, with its own threads. They run its
 //! reactor, and wake our workers.
