@@ -15,4 +15,13 @@ async fn crowd(item: u32) -> u32 {
     both
 }
 
+#[task_graph]
+async fn batched(item: u32) -> u32 {
+    #[node(batch(item, max = 2, within = "1s"))]
+    let first = item;
+    #[node(queue = 2, limit = 1)]
+    let second = first + 1;
+    second
+}
+
 fn main() {}

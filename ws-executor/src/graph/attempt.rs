@@ -50,6 +50,8 @@ pub struct Pass<'a, 'g> {
     pub(super) place: Option<&'a Slot<Permit<'g>>>,
     /// The places before the next node, and where the one of this item is kept.
     pub(super) next: Option<(&'g Limit, &'a Slot<Permit<'g>>)>,
+    /// After the last failure the item goes on to the next node all the same.
+    pub(super) falls_back: bool,
 }
 
 impl<'a, 'g> Pass<'a, 'g> {
@@ -80,6 +82,15 @@ impl<'a, 'g> Pass<'a, 'g> {
     pub fn then(self, places: &'g Limit, kept: &'a Slot<Permit<'g>>) -> Self {
         Self {
             next: Some((places, kept)),
+            ..self
+        }
+    }
+
+    /// The node has a `fallback`.
+    #[must_use]
+    pub fn or_fallback(self) -> Self {
+        Self {
+            falls_back: true,
             ..self
         }
     }
@@ -166,15 +177,20 @@ where
     loop {
         let permit = pass.enter().await;
         let result = within(site.timer, timeout, attempt()).await;
-        if let Ok(Ok(value)) = result {
+        let (succeeded, over) = match &result {
+            Ok(Ok(_)) => (true, true),
+            Ok(Err(error)) => (false, left == 0 || !again(error)),
+            Err(_) => (false, left == 0),
+        };
+        if succeeded || (over && pass.falls_back) {
             pass.leave().await;
-            return Ok(value);
         }
         drop(permit); // Nobody waits for one that sleeps.
         match result {
-            Ok(Err(error)) if left == 0 || !again(&error) => return Err(Failure::Error(error)),
-            Err(late) if left == 0 => return Err(Failure::TimedOut(late)),
-            Ok(_) | Err(_) => {}
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) if over => return Err(Failure::Error(error)),
+            Err(late) if over => return Err(Failure::TimedOut(late)),
+            Ok(Err(_)) | Err(_) => {}
         }
         left -= 1;
         if let Some(retried) = site.retried {

@@ -76,7 +76,7 @@ impl Limit {
     }
 
     /// Gives a permit to the first who waits, or puts it back.
-    fn release(&self) {
+    pub(in crate::graph) fn release(&self) {
         let mut queue = lock(&self.queue);
         let first = queue.waiting.pop_front();
         match &first {

@@ -246,7 +246,7 @@ impl Sleeper {
         let waker = lock(&self.waker).take();
         if let Some(waker) = waker {
             // A waker that panics must not end the thread that all sleepers share.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
+            crate::task::contain::ignore_panic(|| waker.wake());
         }
     }
 }

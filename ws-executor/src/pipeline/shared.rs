@@ -177,9 +177,12 @@ impl<P: PerItem> Shared<P> {
 
     /// As [`release`](Self::release), where the last lane that is active may have ceased to
     /// be.
-    fn release_and_flush(&self, state: MutexGuard<'_, State<P>>) {
-        let silence = state.silence();
-        self.release(state);
+    fn release_and_flush(&self, mut state: MutexGuard<'_, State<P>>) {
+        // In this order: a lane that is called up has an item for company, and is active.
+        let call = state.call_up(&self.settings);
+        let silence = state.silence(&self.settings);
+        drop(state);
+        self.make(call);
         if let Some(waiting) = silence {
             ignore_panic(|| self.per_item.flush(waiting));
         }

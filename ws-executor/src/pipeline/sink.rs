@@ -9,7 +9,9 @@ use futures_sink::Sink as FuturesSink;
 use ws_core::sync::Mutex;
 
 use super::failure::BoxError;
+use super::source::guarded;
 use crate::graph::lock;
+use crate::task::contain::Apart;
 
 /// Where the results of a pipeline go.
 ///
@@ -100,7 +102,7 @@ where
     K::Error: Into<BoxError>,
 {
     async fn push(&mut self, results: Vec<T>) -> Result<(), BoxError> {
-        for result in results {
+        for result in Apart::new(results) {
             poll_fn(|cx| self.0.as_mut().poll_ready(cx))
                 .await
                 .map_err(Into::into)?;
@@ -201,7 +203,7 @@ pub(super) struct ForEach<F>(pub(super) F);
 
 impl<T: Send + 'static, F: FnMut(T) + Send + 'static> Sink<T> for ForEach<F> {
     async fn push(&mut self, results: Vec<T>) -> Result<(), BoxError> {
-        results.into_iter().for_each(&mut self.0);
+        Apart::new(results).for_each(&mut self.0);
         Ok(())
     }
 }
@@ -211,8 +213,12 @@ pub(super) struct Discard;
 
 impl<T: Send + 'static> Sink<T> for Discard {
     async fn push(&mut self, results: Vec<T>) -> Result<(), BoxError> {
-        drop(results);
-        Ok(())
+        let mut outcome = Ok(());
+        for result in results {
+            // One by one: a second panic, while the first one unwinds, would abort.
+            outcome = outcome.and(guarded(|| drop(result)));
+        }
+        outcome
     }
 }
 

@@ -315,9 +315,13 @@ impl<P: PerItem> State<P> {
 
     /// If all lanes wait, and no item will come that others could wait for: how many items
     /// there are.
-    pub(super) fn silence(&self) -> Option<usize> {
+    pub(super) fn silence(&self, settings: &Settings<P>) -> Option<usize> {
         let dry = self.paused || self.phase == Phase::Draining || self.supply == Supply::Ended;
-        (dry && self.active == 0).then_some(self.in_items)
+        // There is no room for more, and no push that would make some.
+        let full = self.live >= settings.in_flight
+            && self.results.sink.is_some()
+            && (self.letters.as_ref()).is_none_or(|letters| letters.sink.is_some());
+        ((dry || full) && self.active == 0).then_some(self.in_items)
     }
 
     fn leave(&mut self) -> Step<P> {

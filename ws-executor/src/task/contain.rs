@@ -43,6 +43,29 @@ pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
     }
 }
 
+/// Values of which those that are left are dropped as by [`drop_each`].
+pub(crate) struct Apart<T>(std::vec::IntoIter<T>);
+
+impl<T> Apart<T> {
+    pub(crate) fn new(values: Vec<T>) -> Self {
+        Self(values.into_iter())
+    }
+}
+
+impl<T> Iterator for Apart<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.0.next()
+    }
+}
+
+impl<T> Drop for Apart<T> {
+    fn drop(&mut self) {
+        drop_each(self.0.by_ref());
+    }
+}
+
 /// A value whose drop does not panic.
 pub(crate) struct Contained<T>(ManuallyDrop<T>);
 

@@ -150,7 +150,10 @@ pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStr
         let name = &graph.values[value].name;
         let gathered = batch.is_some_and(|batch| batch.value == *name);
         match mode {
-            Mode::Item if graph.is_exclusive(value) => gate::locked(graph, value),
+            Mode::Item if graph.is_exclusive(value) => match graph.steps()[step].kind {
+                Kind::Node(_) => TokenStream::new(), // behind its gates
+                Kind::Fence(_) | Kind::Tail(_) => gate::locked(graph, value),
+            },
             // The call of the batch has them all.
             Mode::Item if gathered => TokenStream::new(),
             _ if mode.is_reference(graph, value, step) => TokenStream::new(),

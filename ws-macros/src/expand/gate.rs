@@ -54,15 +54,17 @@ fn blocking(graph: &Graph, step: usize) -> TokenStream {
     let shared = shared(graph, step);
     let (enter, leave) = match pass {
         Some(pass) => (
-            emit!(let __pass = #pass; let __permit = __pass.enter().await;),
+            emit!(let __pass = #pass; let __held = __gates.hold(#step, __pass.enter().await);),
             emit!(__pass.leave().await;),
         ),
-        None => (TokenStream::new(), TokenStream::new()),
+        None => (emit!(let __held = ();), TokenStream::new()),
     };
     emit! {{
         #enter
         let __program = ::core::clone::Clone::clone(__program);
-        let __value = __gates.blocking(move || { #(#shared)* #value }).await;
+        let __code = move || { #(#shared)* #value };
+        // The permit goes with the code, which nobody stops.
+        let (__value, __held) = __gates.blocking(move || (__code(), __held)).await;
         #leave
         __value
     }}
@@ -136,7 +138,7 @@ fn shared(graph: &Graph, step: usize) -> Vec<TokenStream> {
     shared
         .map(|value| {
             if graph.is_exclusive(value) {
-                return locked(graph, value);
+                return TokenStream::new(); // locked behind the gates
             }
             let Maker::Input(input) = graph.values[value].maker else {
                 return TokenStream::new();
@@ -150,6 +152,13 @@ fn shared(graph: &Graph, step: usize) -> Vec<TokenStream> {
 pub(super) fn borrowed(graph: &Graph, input: usize) -> TokenStream {
     let (field, pat) = (param(&graph.parsed, input), &graph.parsed.inputs[input].pat);
     emit!(let #pat = &*__program.#field;)
+}
+
+/// The exclusive inputs of a step.
+pub(super) fn locks(graph: &Graph, step: usize) -> Vec<TokenStream> {
+    let inputs = graph.inputs_of(step).into_iter();
+    let exclusive = inputs.filter(|&value| graph.is_exclusive(value));
+    exclusive.map(|value| locked(graph, value)).collect()
 }
 
 /// An exclusive input, until the end of the block.

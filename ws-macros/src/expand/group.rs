@@ -9,7 +9,7 @@ use syn::Ident;
 use syn::spanned::Spanned;
 
 use super::body::Mode;
-use super::{gate, node, own, rt};
+use super::{node, own, rt};
 use crate::lower::{Graph, Maker};
 use crate::parse::Kind;
 
@@ -105,7 +105,7 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
             let borrow = lent.contains(name);
             let gathered = batch.is_some_and(|batch| batch.value == *name);
             if graph.is_exclusive(value) && mode == Mode::Item {
-                return gate::locked(graph, value);
+                return TokenStream::new(); // locked behind the gates
             }
             if graph.is_exclusive(value) {
                 return emit!(let mut #guard = #slot.borrow_mut(); let #name = &mut **#guard.value(););

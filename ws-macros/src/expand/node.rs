@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Pat, Stmt, Token};
 
-use super::rt;
+use super::{gate, rt};
 use crate::lower::Graph;
 use crate::names::{Position, walk_expr, walk_stmt};
 use crate::options::Options;
@@ -64,6 +64,8 @@ pub(super) struct Env {
     /// next node.
     pass: Option<TokenStream>,
     leaves: bool,
+    /// What an attempt locks when it has passed: who waits at a gate keeps nobody from it.
+    locks: Vec<TokenStream>,
     /// A batch is of one, and its answers are one.
     single: bool,
     /// What a test says about this node, if that can be.
@@ -80,6 +82,7 @@ impl Env {
             site: emit!(#rt::Site::plain()),
             pass: None,
             leaves: false,
+            locks: Vec::new(),
             single: true,
             scripted: None,
             sub_runs: false,
@@ -100,6 +103,7 @@ impl Env {
             site: emit!(__ctx.site(#index)),
             pass,
             leaves: false,
+            locks: Vec::new(),
             single: true,
             scripted,
             sub_runs: true,
@@ -127,6 +131,7 @@ impl Env {
             site: emit!(__gates.site(#index)),
             pass: passes.then_some(pass),
             leaves: next.is_some(),
+            locks: gate::locks(graph, index),
             single: false,
             scripted: None,
             sub_runs: false,
@@ -136,6 +141,15 @@ impl Env {
     /// The same for code that runs elsewhere: what is to be passed, and the rest.
     pub(super) fn split(mut self) -> (Option<TokenStream>, Self) {
         (self.pass.take(), self)
+    }
+
+    /// `code` with what it locks.
+    fn locked(&self, code: TokenStream) -> TokenStream {
+        if self.locks.is_empty() {
+            return code;
+        }
+        let locks = &self.locks;
+        emit!({ #(#locks)* let __locked = #code; __locked })
     }
 
     /// `code`, or what a test says, `how` that becomes one.
@@ -166,7 +180,7 @@ pub(super) fn value(graph: &Graph, index: usize, env: &Env) -> TokenStream {
     if step.options.attempts() {
         return attempts(graph, &step.options, &written, &lent, env);
     }
-    let expr = unlimited(graph, &step.options, &written, &lent, env);
+    let expr = env.locked(unlimited(graph, &step.options, &written, &lent, env));
     match &env.pass {
         Some(pass) if env.leaves => emit! {{
             let __pass = #pass;
@@ -289,7 +303,7 @@ fn attempts(
     };
     let failed = match &options.fallback {
         Some(fallback) => {
-            let fallback = expr(graph, fallback, lent);
+            let fallback = env.locked(expr(graph, fallback, lent).into_token_stream());
             emit!(::core::result::Result::Err(_) => #fallback)
         }
         None => emit! {
@@ -305,9 +319,11 @@ fn attempts(
         }
         None => emit!(::core::option::Option::None),
     };
+    let attempt = env.locked(attempt);
     let attempt = quote_spanned!(span=> || async { #attempt });
     let site = &env.site;
     let pass = match &env.pass {
+        Some(pass) if env.leaves && options.fallback.is_some() => emit!(#pass.or_fallback()),
         Some(pass) => pass.clone(),
         None => emit!(#rt::Pass::free()),
     };

@@ -231,6 +231,13 @@ pub(super) fn queue_between_what(graph: &Graph, errors: &mut Errors) {
                 queue.span,
                 "a queue holds items, and below `flat` there are parts of items",
             ),
+            Some(before) if graph.steps()[before].options.batch.is_some() => errors.span(
+                queue.span,
+                format!(
+                    "a full queue makes items wait in the node before, and node `{}` is one call for many: put a node between them",
+                    graph.steps()[before].name
+                ),
+            ),
             Some(before) if graph.queues_after(before).next() != Some(index) => errors.span(
                 queue.span,
                 format!(

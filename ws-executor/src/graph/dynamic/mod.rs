@@ -67,6 +67,7 @@ impl Drop for Nodes {
     fn drop(&mut self) {
         while let Some(node) = self.0.pop() {
             ignore_panic(|| node.clear());
+            ignore_panic(|| drop(node)); // its value, if nobody else has it
         }
     }
 }

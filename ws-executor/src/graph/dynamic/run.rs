@@ -266,16 +266,18 @@ where
 }
 
 /// Runs a node that awaits, and what that makes ready.
-#[expect(clippy::manual_async_fn, reason = "as above")]
 fn awaiting_branch<S>(
-    mut member: Member<S>,
+    member: Member<S>,
     node: u32,
     awaits: Awaits,
 ) -> impl Future<Output = ()> + Send + 'static
 where
     S: Spawn + Send + Sync + 'static,
 {
+    // Dropped in this order before the first poll: the run is not over before its futures.
+    let own = (awaits, member);
     async move {
+        let (awaits, mut member) = own;
         let run = &*member.run;
         let mut ready = Vec::new();
         match run.cancel.unless(&mut member.seat, None, awaits).await {

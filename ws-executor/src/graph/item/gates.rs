@@ -10,7 +10,7 @@ use super::key::KeyGate;
 use super::rate::Rate;
 use super::stats::Stats;
 use crate::graph::attempt::{Pass, Site};
-use crate::graph::limit::Limit;
+use crate::graph::limit::{Limit, Permit};
 use crate::graph::{Graph, ThreadTimer, Timer};
 use crate::pipeline::NodeReport;
 
@@ -47,6 +47,22 @@ pub struct Gates {
     /// The nodes with a key: every item that ends tells them.
     keyed: Box<[usize]>,
     least: usize,
+}
+
+/// A permit that needs no borrow: [`Gates::hold`].
+#[derive(Debug)]
+#[must_use]
+pub struct Held {
+    gates: Arc<Gates>,
+    node: usize,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(limit) = &self.gates.nodes[self.node].limit {
+            limit.release();
+        }
+    }
 }
 
 impl fmt::Debug for Gates {
@@ -110,7 +126,9 @@ impl Gates {
     pub(super) fn flush(&self, waiting: usize) {
         let batches = || self.nodes.iter().filter_map(|node| node.batch.as_ref());
         let gathering: usize = batches().map(BatchGate::gathering).sum();
-        if gathering >= waiting {
+        // Those who wait for their turn wait for one of these, or for one who does.
+        let keyed = || self.keyed.iter().map(|&node| self.key(node).waiting());
+        if gathering > 0 && gathering + keyed().sum::<usize>() >= waiting {
             batches().for_each(BatchGate::flush);
         }
     }
@@ -161,6 +179,17 @@ impl Gates {
     /// The hash of a key, by which a node with `key` knows it.
     pub fn hash(&self, node: usize, key: &(impl Hash + ?Sized)) -> u64 {
         self.key(node).hash(key)
+    }
+
+    /// Keeps the permit of a node for code that goes on when its item is cancelled.
+    pub fn hold(self: &Arc<Self>, node: usize, permit: Option<Permit<'_>>) -> Option<Held> {
+        permit.map(|permit| {
+            std::mem::forget(permit);
+            Held {
+                gates: self.clone(),
+                node,
+            }
+        })
     }
 
     /// Runs code that blocks on a thread for that.

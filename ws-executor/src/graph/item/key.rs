@@ -135,17 +135,22 @@ impl KeyGate {
         poll_fn(|cx| {
             let waker = cx.waker().clone(); // foreign code: not under the lock
             let mut state = lock(&self.state);
-            let old = if state.is_turn_of(number, key) {
-                Poll::Ready(state.wakers.remove(&number))
+            let (turn, old) = if state.is_turn_of(number, key) {
+                (Poll::Ready(()), state.wakers.remove(&number))
             } else {
-                state.wakers.insert(number, waker);
-                Poll::Pending
+                (Poll::Pending, state.wakers.insert(number, waker))
             };
             drop(state);
-            old.map(drop)
+            drop(old);
+            turn
         })
         .await;
         turn
+    }
+
+    /// How many wait for their turn.
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.state).wakers.len()
     }
 
     /// An item has ended. If it has not registered, nobody waits for it any more.

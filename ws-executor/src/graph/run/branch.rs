@@ -109,6 +109,11 @@ impl<St, R, S, const N: usize> Membership<St, R, S, N> {
         }
     }
 
+    pub(super) fn is_cancelled(&self) -> bool {
+        let ctx = self.ctx.as_ref();
+        ctx.is_some_and(|ctx| ctx.shared.cancel.is_cancelled())
+    }
+
     /// The branch has nothing more to run.
     pub(super) fn leave(mut self) {
         self.complete = true;

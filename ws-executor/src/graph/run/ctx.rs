@@ -14,7 +14,7 @@ use super::branch::Membership;
 use crate::graph::attempt::Site;
 use crate::graph::bound::Bound;
 use crate::graph::cancel::Cancel;
-use crate::graph::limit::Limit;
+use crate::graph::limit::{Limit, Permit};
 use crate::graph::lock;
 use crate::graph::observe::{At, within};
 use crate::graph::testing::Scripted;
@@ -30,6 +30,25 @@ impl<St, R, S, const N: usize> Clone for Ctx<St, R, S, N> {
         Self {
             shared: self.shared.clone(),
         }
+    }
+}
+
+/// A permit that needs no borrow: [`Ctx::hold`].
+#[must_use]
+pub struct Held<St, R, S, const N: usize> {
+    ctx: Ctx<St, R, S, N>,
+    index: usize,
+}
+
+impl<St, R, S, const N: usize> fmt::Debug for Held<St, R, S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Held({})", self.index)
+    }
+}
+
+impl<St, R, S, const N: usize> Drop for Held<St, R, S, N> {
+    fn drop(&mut self) {
+        self.ctx.limit(self.index).release();
     }
 }
 
@@ -112,6 +131,15 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         self.shared.bound.limit(index, self.shared.plan.limits)
     }
 
+    /// Keeps a permit of this limit for code that goes on when its node is cancelled.
+    pub fn hold(&self, index: usize, permit: Option<Permit<'_>>) -> Held<St, R, S, N> {
+        std::mem::forget(permit);
+        Held {
+            ctx: self.clone(),
+            index,
+        }
+    }
+
     /// Runs the code of a node that blocks on a thread for that.
     ///
     /// It counts as a branch: it cannot be cancelled once it runs, so a run does not
@@ -135,6 +163,12 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
             let output = within(watch, || contain(code));
             // Nothing of the run is left here when it seems over.
             drop(observer);
+            if member.is_cancelled() {
+                // Nobody takes it.
+                ignore_panic(|| drop(output));
+                member.leave();
+                resume_unwind(Box::new("the run was cancelled"));
+            }
             member.leave();
             output.unwrap_or_else(|payload| resume_unwind(payload))
         })

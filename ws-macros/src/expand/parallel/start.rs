@@ -197,12 +197,14 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
     let limit = graph.limited().iter().position(|&limited| limited == index);
-    let limit = limit.map(|limit| emit!(#rt::Pass::limit(__ctx.limit(#limit))));
+    let pass = limit.map(|limit| emit!(#rt::Pass::limit(__ctx.limit(#limit))));
     if step.options.blocking.is_none() {
-        return node::value(graph, index, &Env::parallel(graph, index, limit));
+        return node::value(graph, index, &Env::parallel(graph, index, pass));
     }
     let value = node::value(graph, index, &Env::parallel(graph, index, None));
-    let permit = limit.map(|limit| emit!(let __permit = #limit.enter().await;));
+    // The permit goes with the code, which a cancelled run does not stop.
+    let permit = limit.map(|limit| emit!(let __held = __ctx.hold(#limit, #pass.enter().await);));
+    let held = limit.map(|_| emit!(let __held = __held;));
     let (value, end) = if graph.parsed.fallible() {
         (emit!(<#output as #rt::Outcome>::wrap(#value)), emit!(?))
     } else {
@@ -212,6 +214,7 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
         #permit
         let __own = ::core::clone::Clone::clone(__ctx);
         __ctx.blocking(#index, move || {
+            #held
             let __ctx = &__own;
             let __values = __ctx.state();
             #(#inputs)*
