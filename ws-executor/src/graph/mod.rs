@@ -49,8 +49,8 @@
 //! 6. An input `#[shared] db: &Db` is borrowed by every node that uses it. A parallel run
 //!    takes it as an `Arc<Db>`. The users of `#[shared(exclusive)] db: &mut Db` run one
 //!    after the other, in the order of the source; a parallel run takes an
-//!    [`Exclusive<Db>`](Exclusive), which several runs may share. All other inputs are
-//!    owned.
+//!    [`Exclusive<Db>`](Exclusive), which several runs may share. In a pipeline, an item
+//!    that waits at a gate of a node has not locked it. All other inputs are owned.
 //! 7. Options are written `#[node(…)]` before the `let`; they are in the table below.
 //! 8. Generics, `where` clauses, visibility, documentation and attributes are kept. A
 //!    parallel run needs values that are `Send`, and `Sync` if they are shared; type
@@ -136,7 +136,7 @@
 //! | `rate = "500/s"` | calls begin at least 2 ms apart, attempts included; what is not used is not saved up. The times are `s`, `m`, `h` |
 //! | `batch(x, max = 500, within = "200ms")` | called once with the `x` of many items, as a `Vec`: when there are 500, when the first has waited so long, or when all items wait for company and no more come. Returns a `Vec` with one answer for each, in order, or a `Result` of one. Another number is a panic, and an error is that of all of these items, so it is `Clone`. `retry`, `timeout`, `limit` and `rate` are for the call. Of the items it has `x` alone; whatever else it uses is `#[shared]` |
 //! | `key = event.user` | items with the same key, which is `Hash`, are in it one at a time and in the order of the source. An item waits there until all before it have come, or have ended |
-//! | `queue = 16` | so many items wait before it; the next one waits in the node before, and keeps its place in the `limit` of that |
+//! | `queue = 16` | so many items wait before it; the next one waits in the node before, which has no `batch`, and keeps its place in the `limit` of that |
 //! | `flat`, `flat = 8` | its value is an iterator, and what stands below runs for every element: one at a time, or eight. Like a fence, it waits for all above. An item has all of these results, or the first error; `skip!()` leaves an element out |
 //!
 //! A window by count or by time is a batch: its node folds the `Vec`, and gives the result

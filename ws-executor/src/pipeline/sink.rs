@@ -213,12 +213,7 @@ pub(super) struct Discard;
 
 impl<T: Send + 'static> Sink<T> for Discard {
     async fn push(&mut self, results: Vec<T>) -> Result<(), BoxError> {
-        let mut outcome = Ok(());
-        for result in results {
-            // One by one: a second panic, while the first one unwinds, would abort.
-            outcome = outcome.and(guarded(|| drop(result)));
-        }
-        outcome
+        guarded(|| Apart::new(results).for_each(drop))
     }
 }
 

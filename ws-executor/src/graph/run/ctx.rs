@@ -132,12 +132,14 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
     }
 
     /// Keeps a permit of this limit for code that goes on when its node is cancelled.
-    pub fn hold(&self, index: usize, permit: Option<Permit<'_>>) -> Held<St, R, S, N> {
-        std::mem::forget(permit);
-        Held {
-            ctx: self.clone(),
-            index,
-        }
+    pub fn hold(&self, index: usize, permit: Option<Permit<'_>>) -> Option<Held<St, R, S, N>> {
+        permit.map(|permit| {
+            std::mem::forget(permit);
+            Held {
+                ctx: self.clone(),
+                index,
+            }
+        })
     }
 
     /// Runs the code of a node that blocks on a thread for that.
