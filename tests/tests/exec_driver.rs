@@ -230,7 +230,10 @@ fn an_event_is_handled_by_the_thread_that_saw_it_and_nobody_is_woken() {
             let local = reactor.local_wakes.load(Ordering::Relaxed);
             event.happen(&reactor);
             runs.recv().unwrap();
-            assert_eq!(reactor.local_wakes.load(Ordering::Relaxed), local + 1);
+            // If the sentinel was faster, the task has run before the reactor's thread said so.
+            wait_until("a local wake", || {
+                reactor.local_wakes.load(Ordering::Relaxed) == local + 1
+            });
             if notifications() == before && reactor.wakes.load(Ordering::Relaxed) == wakes {
                 alone += 1;
             }
@@ -263,7 +266,10 @@ fn with_one_worker_the_driver_is_woken_for_work() {
         let (executor, reactor) = executor(1, DriverHandoff::default());
         let handle = executor.handle();
         for _ in 0..50 {
-            wait_until("parked", || all_parked(&handle));
+            // Inside of it, not only on the way: who still counts as searching is not woken.
+            wait_until("in the driver", || {
+                all_parked(&handle) && reactor.inside.load(Ordering::Relaxed) == 1
+            });
             executor.block_on(executor.spawn(async {}));
         }
         assert!(reactor.wakes.load(Ordering::Relaxed) >= 50);
@@ -342,7 +348,7 @@ fn a_sentinel_lets_the_driver_be_left_and_entered() {
     guard("sentinel looks on", || {
         // A machine that stands still for a while makes the sentinel give up, and then it
         // is called again. That cannot always be so.
-        let few = |_| notifications() < EVENTS as u64 / 10;
+        let few = |_| notifications() < EVENTS as u64 / 2;
         let often_few = |_| (0..20).all(few);
         assert!(
             (0..5).any(often_few),

@@ -307,7 +307,7 @@ fn a_push_into_the_slot_notifies_nobody() {
         executor.block_on(executor.spawn(ping_pong(executor.handle(), rounds)));
         let total = executor.metrics().total();
         assert!(total.lifo_hits as usize > rounds, "{total:?}");
-        let sleepless = rounds as u64 / 20;
+        let sleepless = rounds as u64 / 4;
         assert!(total.notifications < sleepless, "{total:?}");
         assert!(total.parks < sleepless, "{total:?}");
     });

@@ -200,7 +200,8 @@ fn stolen_tasks_are_counted_by_the_thief() {
         };
         assert_eq!((zero.steals, zero.tasks_stolen), (0, 0), "{metrics:#?}");
         assert_eq!(one.tasks_stolen, 10, "{metrics:#?}");
-        assert!((1..=10).contains(&one.steals), "{metrics:#?}");
+        // Those that were in the slot are taken without a look at the ring.
+        assert!(one.steals <= 10, "{metrics:#?}");
         assert!(one.steals <= one.steals_tried, "{metrics:#?}");
         assert_eq!(one.polls, 10);
     });

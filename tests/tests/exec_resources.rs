@@ -58,6 +58,14 @@ mod limits {
         set_limit(libc::RLIMIT_AS, now + more);
     }
 
+    /// As [`child::survives`], with one heap for all threads: one of its own takes 64 MB of
+    /// address space, twice that for a moment, whenever the thread begins.
+    fn survives(test: &str, scene: impl FnOnce()) {
+        if let Some(ending) = child::run_with(test, &[("MALLOC_ARENA_MAX", "1")], scene) {
+            ending.assert_success();
+        }
+    }
+
     fn unlimit_space() {
         set_limit(libc::RLIMIT_AS, libc::RLIM_INFINITY);
     }
@@ -100,7 +108,7 @@ mod limits {
     #[test]
     fn a_refused_thread_is_an_error_and_takes_the_others_down() {
         const STACK: usize = 64 << 20;
-        child::survives(
+        survives(
             "limits::a_refused_thread_is_an_error_and_takes_the_others_down",
             || {
                 // Room for two at least: at that moment malloc may be trying to have as much
@@ -120,7 +128,7 @@ mod limits {
     /// The same by the limit on processes, which does not hold for the superuser.
     #[test]
     fn a_process_limit_is_an_error_and_takes_the_others_down() {
-        child::survives(
+        survives(
             "limits::a_process_limit_is_an_error_and_takes_the_others_down",
             || {
                 // SAFETY: it takes no pointer. All threads of this process change.
@@ -139,7 +147,7 @@ mod limits {
     /// Without a thread for it a blocking call cannot run, and says so.
     #[test]
     fn spawn_blocking_without_any_thread_is_cancelled() {
-        child::survives(
+        survives(
             "limits::spawn_blocking_without_any_thread_is_cancelled",
             || {
                 let executor = executor(2);
@@ -169,7 +177,7 @@ mod limits {
     /// With one thread it has to wait its turn.
     #[test]
     fn spawn_blocking_without_another_thread_waits() {
-        child::survives(
+        survives(
             "limits::spawn_blocking_without_another_thread_waits",
             || {
                 let executor = executor(1);

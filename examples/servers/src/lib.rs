@@ -49,6 +49,7 @@ pub async fn answer<S: Future>(
     let (status, text) = match request.uri().path() {
         "/" => (StatusCode::OK, "hello, world\n"),
         "/slow" => {
+            println!("/slow is under way");
             sleep(SLOW).await;
             (StatusCode::OK, "here at last\n")
         }

@@ -55,7 +55,7 @@ fn read(mut stream: TcpStream) -> String {
 }
 
 fn serves_and_ends(program: &str) -> String {
-    let server = Server::start(program);
+    let mut server = Server::start(program);
     for _ in 0..20 {
         let answer = read(server.ask("/"));
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
@@ -63,8 +63,11 @@ fn serves_and_ends(program: &str) -> String {
     }
     assert!(read(server.ask("/nowhere")).starts_with("HTTP/1.1 404"));
 
-    // Under way when the signal comes: others that were sent later have their answers.
+    // Under way when the signal comes: the server has read it, and not only accepted it.
     let slow = server.ask("/slow");
+    let mut line = String::new();
+    server.output.read_line(&mut line).unwrap();
+    assert_eq!(line, "/slow is under way\n");
     for _ in 0..5 {
         assert!(read(server.ask("/")).ends_with("hello, world\n"));
     }

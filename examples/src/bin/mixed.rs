@@ -52,12 +52,14 @@ fn run(workers: usize) -> Result<(), BuildError> {
     let (sent, report) = thread::scope(|threads| {
         let clients = threads.spawn(|| {
             let mut sent = 0;
-            while !closing.load(Ordering::Relaxed) {
+            loop {
                 send(&handle, answers.clone(), reporting.load(Ordering::Relaxed));
                 sent += 1;
+                if closing.load(Ordering::Relaxed) {
+                    break sent;
+                }
                 thread::sleep(PAUSE);
             }
-            sent
         });
         thread::sleep(QUIET);
         reporting.store(true, Ordering::Relaxed);

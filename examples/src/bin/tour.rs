@@ -241,7 +241,8 @@ impl<'a> Stop<'a> {
                 now.polls - before.polls,
                 now.tasks_stolen - before.tasks_stolen,
                 now.parks - before.parks,
-                now.busy - before.busy,
+                // Two looks at a worker that wakes up may disagree.
+                now.busy.saturating_sub(before.busy),
             );
         }
         println!();

@@ -106,9 +106,12 @@ where
         (0..LOADS[load % LOADS.len()]).for_each(|_| owner.push(task));
     }
 
+    // Before anybody steals.
+    let dealt: Vec<u32> = owners.iter().map(|owner| owner.len() as u32).collect();
+
     let work = |me: usize, owner: Owner<Task>| {
         let mut worker = Worker {
-            dealt: owner.len() as u32,
+            dealt: dealt[me],
             ran: 0,
             stole: 0,
             busy: Duration::ZERO,

@@ -183,6 +183,7 @@ fn join_sets_and_select() {
             let mut ticks = 0;
             loop {
                 tokio::select! {
+                    biased;
                     _ = interval.tick() => ticks += 1,
                     one = &mut receiver => {
                         sum += one.unwrap();

@@ -44,6 +44,8 @@ fn sqlite() {
         let options = SqliteConnectOptions::new()
             .filename(&file)
             .create_if_missing(true)
+            // Its waiters do not queue: on a slow machine one may lose again and again.
+            .busy_timeout(std::time::Duration::from_secs(100))
             .journal_mode(SqliteJournalMode::Wal);
         let pool = SqlitePoolOptions::new().max_connections(4);
         let pool = pool.connect_with(options).await.unwrap();
@@ -147,7 +149,7 @@ fn redis() {
         let socket = server.directory().join("socket");
         let client = redis::Client::open(format!("unix://{}", socket.display())).unwrap();
         // One connection that all tasks share, and one for each of them.
-        let shared = client.get_multiplexed_async_connection().await.unwrap();
+        let shared = redis_connection(&client).await.unwrap();
         let _: () = redis::cmd("FLUSHALL")
             .query_async(&mut shared.clone())
             .await
@@ -170,12 +172,24 @@ fn redis() {
     });
 }
 
+/// A connection that waits for its answers, however long a slow machine takes.
+async fn redis_connection(
+    client: &redis::Client,
+) -> redis::RedisResult<redis::aio::MultiplexedConnection> {
+    let config = redis::AsyncConnectionConfig::new()
+        .set_connection_timeout(None)
+        .set_response_timeout(None);
+    client
+        .get_multiplexed_async_connection_with_config(&config)
+        .await
+}
+
 async fn redis_task(
     client: redis::Client,
     mut shared: redis::aio::MultiplexedConnection,
     n: i64,
 ) -> redis::RedisResult<i64> {
-    let mut own = client.get_multiplexed_async_connection().await?;
+    let mut own = redis_connection(&client).await?;
     let () = own.set(format!("square {n}"), n * n).await?;
     let square: i64 = shared.get(format!("square {n}")).await?;
     assert_eq!(square, n * n);

@@ -21,6 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .route(
             "/slow",
             get(|| async {
+                println!("/slow is under way");
                 sleep(SLOW).await;
                 "here at last\n"
             }),

@@ -1,6 +1,7 @@
 //! HTTP/1.1 by hyper, over tokio's I/O.
 
 use std::error::Error;
+use std::pin::pin;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -19,6 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let listener = TcpListener::from_std(listener)?;
         let graceful = GracefulShutdown::new();
         let mut connections = 0;
+        // One for the whole loop: a signal that comes while there is none is lost.
+        let mut stop = pin!(tokio::signal::ctrl_c());
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
@@ -32,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                         sleep(SLOW).await;
                     }
                 },
-                signal = tokio::signal::ctrl_c() => {
+                signal = &mut stop => {
                     signal?;
                     break;
                 }

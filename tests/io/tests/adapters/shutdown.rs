@@ -22,8 +22,9 @@ pub(crate) fn shutdown_under_load<W: World>(_: &str) {
         let clients: Vec<_> = (0..4)
             .map(|_| {
                 let answers = Arc::clone(&answers);
+                // Not in the thread, which may begin when nobody listens any more.
+                let mut stream = TcpStream::connect(address).unwrap();
                 thread::spawn(move || {
-                    let mut stream = TcpStream::connect(address).unwrap();
                     let mut byte = [7];
                     // Until the end of the connection, however that looks from here.
                     while stream.write_all(&byte).is_ok() && stream.read_exact(&mut byte).is_ok() {

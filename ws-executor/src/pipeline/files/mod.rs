@@ -5,8 +5,9 @@
 //! at least once. [`Lines`] remembers in an *offset file* up to where all lines are done
 //! with. A sink that appends has written the results of a line before that line is
 //! acknowledged, so what the offset file skips is in the output. What was under way comes
-//! again, and may be in the output twice; so may be at most what was in flight and what was
-//! acknowledged since the offset file was last written.
+//! again, and may be in the output twice. So may be what was acknowledged since the offset
+//! file was last written, and, unless the pipeline is [ordered](super::Builder::ordered),
+//! what was done after the oldest line that was under way.
 //!
 //! | event | nothing is lost because |
 //! |---|---|
