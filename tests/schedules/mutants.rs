@@ -162,8 +162,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "drain.wakes_no_worker",
         file: SHARED,
-        find: "        self.draining.store(true, Ordering::Relaxed);\n        self.unpark_all();",
-        replace: "        self.draining.store(true, Ordering::Relaxed);",
+        find: "        fence(Ordering::SeqCst);\n        self.unpark_all();",
+        replace: "        fence(Ordering::SeqCst);",
         program: "drain.idle",
     },
     Mutant {

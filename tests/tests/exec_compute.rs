@@ -345,3 +345,20 @@ fn the_metrics_count_closures() {
         until(|| executor.metrics().live_tasks() == 0);
     });
 }
+
+/// Code that computes cannot yield: what it awaits takes no end of units.
+#[test]
+fn a_foreign_block_on_has_no_budget() {
+    watchdog::guard("foreign block_on", || {
+        let executor = executor(2);
+        let handle = executor.handle();
+        let awaits = executor.handle().compute(move || {
+            futures::executor::block_on(async {
+                for _ in 0..200 {
+                    handle.spawn(async {}).await;
+                }
+            });
+        });
+        executor.block_on(awaits);
+    });
+}

@@ -5,7 +5,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 use std::time::Duration;
 
 use tests::watchdog::guard;
@@ -240,5 +241,56 @@ fn hosts_of_visitors_may_fail() {
             everything_works(&builder.workers(2).build().unwrap());
         }
         assert!(polled.load(Ordering::Relaxed) > 100, "hosts are asked");
+    });
+}
+
+/// A waker whose drop panics.
+struct Fragile(thread::Thread);
+
+impl Wake for Fragile {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("a waker");
+    }
+}
+
+/// Each poll replaces the waker of the last one. That must not end the scope, whose tasks
+/// borrow.
+#[test]
+fn wakers_of_visitors_may_panic() {
+    guard("wakers of visitors", || {
+        let host = |mut visitor: Visitor<'_>| {
+            loop {
+                let waker = Waker::from(Arc::new(Fragile(thread::current())));
+                let polled = visitor.as_mut().poll(&mut Context::from_waker(&waker));
+                // The executor has the last reference, until the next poll.
+                drop(waker);
+                match polled {
+                    Poll::Ready(()) => return,
+                    Poll::Pending => thread::park_timeout(Duration::from_millis(1)),
+                }
+            }
+        };
+        let builder = Executor::builder().workers(2).host_visitors(host);
+        let executor = builder.build().unwrap();
+        let mut count = 0;
+        let scope = || {
+            executor.scope(|s| {
+                s.spawn(async {
+                    for _ in 0..20 {
+                        thread::sleep(Duration::from_millis(1));
+                        count += 1;
+                        yield_now().await;
+                    }
+                });
+            });
+        };
+        assert!(catch_unwind(AssertUnwindSafe(scope)).is_ok());
+        assert_eq!(count, 20);
     });
 }

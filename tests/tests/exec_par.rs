@@ -349,3 +349,18 @@ fn where_a_loop_runs() {
         assert_eq!(on_worker(&hosted, || par_map(0..5, here)), [Some(2); 5]);
     });
 }
+
+/// There is no such memory, but a number of that size.
+#[test]
+fn too_many_results() {
+    watchdog::guard("too many", || {
+        let executor = executor(2);
+        for items in [1_u64 << 59, 1 << 63] {
+            let map = async { par_map(0..items, |n| n) };
+            let payload = payload_of(|| executor.block_on(map));
+            let text = payload.downcast_ref::<&str>().unwrap();
+            assert_eq!(*text, "more results than memory can hold");
+        }
+        assert_alive(&executor);
+    });
+}

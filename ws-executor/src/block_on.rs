@@ -36,6 +36,7 @@ use crate::fork::stand_in;
 use crate::shared::{Shared, Waiting};
 use crate::shield;
 use crate::task::contain::{contain, ignore_panic};
+use crate::task::job::drop_line;
 use crate::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
 use crate::worker::{Until, Worker, current};
 
@@ -75,6 +76,7 @@ impl Room {
     pub(crate) fn find() -> Self {
         let found = current::with_any(|worker| match worker {
             None => Ok(Self(())),
+            Some(worker) if worker.is_in_driver() => Err(TooDeep::new(worker, Reason::Driver)),
             Some(worker) => {
                 let nested = Nested::enter(worker);
                 Self::look(&nested).ok_or_else(|| TooDeep::new(worker, Reason::Scope))
@@ -130,7 +132,10 @@ fn block_on_visitor<F: Future>(
             // The waker may be the reactor's: not one of ours. A panic is the future's, and
             // goes around `by`.
             match contain(|| coop::unlimited(|| future.as_mut().poll(cx))) {
-                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Pending) => {
+                    drop_line();
+                    return Poll::Pending;
+                }
                 Ok(Poll::Ready(ready)) => output = Some(Ok(ready)),
                 Err(payload) => output = Some(Err(payload)),
             }
@@ -153,6 +158,9 @@ fn block_on_worker<F: Future>(
     worker: &Worker,
     future: F,
 ) -> Result<F::Output, TooDeep> {
+    if worker.is_in_driver() {
+        return Err(TooDeep::new(worker, Reason::Driver));
+    }
     let _waiting = worker.shared().wait_inside();
     let nested = Nested::enter(worker);
     let room = room.or_else(|| Room::look(&nested));
@@ -240,6 +248,7 @@ enum Reason {
     Last,
     Pinned,
     Scope,
+    Driver,
 }
 
 impl TooDeep {
@@ -258,6 +267,12 @@ impl fmt::Display for TooDeep {
             Reason::Last => "every other worker waits in that manner already",
             Reason::Pinned => "a task is due that only this worker may run",
             Reason::Scope => "a scope has to run its tasks",
+            Reason::Driver => {
+                return f.write_str(
+                    "`block_on` or `scope` inside of the driver's turn: this worker cannot go on \
+                     before it ends",
+                );
+            }
         };
         write!(
             f,
@@ -294,7 +309,11 @@ fn poll_on_worker<F: Future>(
 /// Polls outside of any task: with no end to the budget, and a waker of our own.
 fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
     let mut cx = Context::from_waker(waker);
-    coop::unlimited(|| shield::trusting(waker, || future.poll(&mut cx)))
+    let polled = coop::unlimited(|| shield::trusting(waker, || future.poll(&mut cx)));
+    if polled.is_pending() {
+        drop_line();
+    }
+    polled
 }
 
 /// A flag that a waker sets, and a thread to unpark for it.

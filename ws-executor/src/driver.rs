@@ -11,6 +11,7 @@ use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric;
 use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::coop;
 use crate::shared::Shared;
 use crate::task::contain::ignore_panic;
 
@@ -65,7 +66,8 @@ impl DriverSeat {
 
     /// Waits in the driver; by the one who has taken it.
     pub fn turn(&self, timeout: Option<Duration>) {
-        ignore_panic(|| self.driver.turn(timeout));
+        // What runs in there is no part of the last task.
+        ignore_panic(|| coop::unlimited(|| self.driver.turn(timeout)));
     }
 
     /// Ends a turn, from any thread.

@@ -258,7 +258,7 @@ impl Executor {
         let begun = Instant::now();
         let shared = self.handle.shared();
         shared.close();
-        if self.is_inside() || !threads.wait_timeout(timeout) {
+        if self.is_inside() || threads.is_current() || !threads.wait_timeout(timeout) {
             return false;
         }
         threads.join();
@@ -303,7 +303,7 @@ impl Executor {
     }
 
     fn wait_for(&self, threads: Threads) {
-        if !self.is_inside() {
+        if !self.is_inside() && !threads.is_current() {
             threads.join();
             self.handle.shared().stand_in.join();
         }

@@ -145,6 +145,10 @@ impl Handle {
     /// Spawns a task on one worker, where its future is made, polled and dropped, so
     /// that it need not be `Send`.
     ///
+    /// No other worker can help out: it waits while its worker is in a poll that blocks, in a
+    /// computation or in a [`join`](Self::join). A half of a join that waits for a task of the
+    /// worker that waits for this half waits for ever.
+    ///
     /// ```
     /// use std::rc::Rc;
     ///

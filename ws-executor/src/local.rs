@@ -139,6 +139,8 @@ impl LocalExecutor {
             queue: Arc::clone(&self.queue),
         });
         let waker = Waker::from(Arc::clone(&signal));
+        // A call below this one, in the same executor, has to put its waker there again.
+        let _outer = Outer(self.queue.take_waker());
         let run = std::future::poll_fn(move |cx| {
             self.queue.set_waker(cx.waker());
             // ORDERING(local.signal): acquire side.
@@ -260,11 +262,24 @@ impl Queue {
         drop(old);
     }
 
+    fn take_waker(&self) -> Option<Waker> {
+        self.state.lock().expect("never poisoned").waker.take()
+    }
+
     fn wake(&self) {
         let waker = self.state.lock().expect("never poisoned").waker.take();
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+}
+
+/// Wakes the call of `block_on` that was there before, at the end of this one.
+struct Outer(Option<Waker>);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(Waker::wake);
     }
 }
 

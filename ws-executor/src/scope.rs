@@ -30,7 +30,7 @@ use crate::block_on::{Room, block_on_in};
 use crate::fork::job::BoxJob;
 use crate::fork::latch::CountLatch;
 use crate::handle::Handle;
-use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::task::contain::{Payload, contain, drop_each, drop_payload, ignore_panic};
 use crate::task::job::Job;
 use crate::task::{is_large, new_task};
 use crate::worker::{Worker, current};
@@ -109,14 +109,22 @@ pub(crate) fn scope<'env, R>(
 impl State {
     async fn all_gone(&self) {
         poll_fn(|cx| {
+            // A reactor's, perhaps. Its panics end here, or they would end the scope.
+            let mut new = None;
+            ignore_panic(|| new = Some(cx.waker().clone()));
             let mut waiter = self.waiter.lock().expect("never poisoned");
             // ORDERING(scope.end): acquire side; all that the tasks did with what
             // they borrow is done.
-            if self.pending.load(Ordering::Acquire) == 0 {
-                return Poll::Ready(());
+            let is_over = self.pending.load(Ordering::Acquire) == 0;
+            let kept = if is_over { None } else { new.take() };
+            let old = mem::replace(&mut *waiter, kept);
+            drop(waiter);
+            drop_each([old, new]);
+            if is_over {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
-            *waiter = Some(cx.waker().clone());
-            Poll::Pending
         })
         .await;
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ws_core::Unpark;
 use ws_core::chase_lev::{self, Uneven};
-use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use ws_core::sync::{CachePadded, asymmetric};
 use ws_core::{ring, slot};
 
@@ -251,6 +251,8 @@ impl Shared {
     /// Asks for a close as soon as there is nothing left to run.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
+        // ORDERING(drain.look): against that of `look_again_if_draining`.
+        fence(Ordering::SeqCst);
         self.unpark_all();
     }
 
@@ -274,6 +276,8 @@ impl Shared {
 
     /// After something has ended that a drain waits for, away from the workers.
     pub(crate) fn look_again_if_draining(&self) {
+        // ORDERING(drain.look): a worker that `drain` unparks sees the end, or this the drain.
+        fence(Ordering::SeqCst);
         if self.draining.load(Ordering::Relaxed) {
             self.unpark_all();
         }
@@ -307,6 +311,11 @@ impl Shared {
         Waiting(&self.waiting_inside)
     }
 
+    /// Whether a worker waits inside a poll.
+    pub(crate) fn someone_waits_inside(&self) -> bool {
+        self.waiting_inside.load(Ordering::Relaxed) > 0
+    }
+
     /// Notes that a worker that waits inside a poll runs no tasks meanwhile, until the
     /// guard is dropped. One has to go on: none if this is the last that could.
     pub(crate) fn wait_aside(&self) -> Option<Waiting<'_>> {
@@ -331,7 +340,15 @@ impl Shared {
     pub(crate) fn worker_ended(&self) {
         // ORDERING: acquire and release; the counters of the workers that ended
         // before this one are read below.
-        if self.running.fetch_sub(1, Ordering::AcqRel) == 1 && self.population.unite() {
+        if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
+            // A drain waits for all those that are left.
+            return self.look_again_if_draining();
+        }
+        if !self.is_closed() {
+            // Its host gave up: nobody runs anything any more.
+            self.close();
+        }
+        if self.population.unite() {
             // SAFETY: no worker is left, and no task.
             unsafe { Self::release(NonNull::from(self)) };
         }

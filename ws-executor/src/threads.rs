@@ -90,6 +90,12 @@ impl Threads {
         self.progress.wait_for_end(self.handles.len(), timeout)
     }
 
+    /// Whether the calling thread is one of them, also while it is its host's.
+    pub(crate) fn is_current(&self) -> bool {
+        let me = thread::current().id();
+        self.handles.iter().any(|handle| handle.thread().id() == me)
+    }
+
     /// Waits for all threads.
     pub(crate) fn join(self) {
         for handle in self.handles {

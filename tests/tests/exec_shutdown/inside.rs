@@ -230,3 +230,38 @@ fn by_whoever_comes_first() {
         }
     });
 }
+
+/// Each drop waits for that of the next task, deeper than drops are nested.
+#[test]
+fn drops_that_wait_for_each_other() {
+    struct Waits(Option<ws_executor::Task<()>>, Handle);
+
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            if let Some(task) = self.0.take() {
+                self.1.block_on(task.cancel());
+            }
+        }
+    }
+
+    fn level(handle: Handle, left: usize) -> futures::future::BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let below = (left > 0).then(|| handle.spawn(level(handle.clone(), left - 1)));
+            let _waits = Waits(below, handle);
+            pending::<()>().await;
+        })
+    }
+
+    watchdog::guard("drops that wait", || {
+        for workers in [1, 2] {
+            for levels in [20, 40] {
+                let executor = Executor::builder().workers(workers).build().unwrap();
+                let handle = executor.handle();
+                let outermost = executor.spawn(level(executor.handle(), levels));
+                until(|| handle.metrics().total().polls == levels as u64 + 1);
+                executor.shutdown();
+                assert!(outermost.is_finished());
+            }
+        }
+    });
+}

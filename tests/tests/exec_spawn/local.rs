@@ -13,7 +13,7 @@ use futures::future::join_all;
 use tests::drops::Drops;
 use tests::exec::executor;
 use tests::{child, watchdog};
-use ws_executor::{LocalExecutor, yield_now};
+use ws_executor::{Executor, LocalExecutor, yield_now};
 
 #[test]
 fn tasks_share_what_is_not_send() {
@@ -290,5 +290,36 @@ fn wakes_race_with_its_end() {
             assert_eq!(drops.count(round), 1);
             waking.join().unwrap();
         }
+    });
+}
+
+thread_local! {
+    static LOCAL: LocalExecutor = LocalExecutor::new();
+}
+
+/// A task on top of a `block_on` that waits calls the same executor's: the one below is
+/// woken all the same.
+#[test]
+fn a_call_on_top_of_another() {
+    watchdog::guard("local on top", || {
+        let executor = Executor::builder().workers(1).build().unwrap();
+        let handle = executor.handle();
+        let (sender, receiver) = oneshot::channel();
+        let (inside, is_inside) = mpsc::channel();
+        let below = handle.spawn_pinned(0, move || async move {
+            LOCAL.with(|local| {
+                local.block_on(async {
+                    inside.send(()).unwrap();
+                    receiver.await
+                })
+            })
+        });
+        is_inside.recv().unwrap();
+        let on_top = handle.spawn_pinned(0, || async {
+            LOCAL.with(|local| local.block_on(async { 2 }))
+        });
+        assert_eq!(executor.block_on(on_top), 2);
+        sender.send(1).unwrap();
+        assert_eq!(executor.block_on(below), Ok(1));
     });
 }

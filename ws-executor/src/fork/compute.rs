@@ -6,6 +6,7 @@
 //! polls. While one runs, its worker has handed over what others can do (`worker/lane.rs`),
 //! as for a join.
 
+use crate::coop;
 use crate::handle::Handle;
 use crate::task::{Task, is_large, new_task};
 use crate::worker::current;
@@ -19,7 +20,8 @@ where
     let future = async move {
         current::with_any(|worker| {
             let _entered = worker.map(|worker| worker.enter_fork());
-            code()
+            // It cannot yield: a foreign `block_on` in it would poll for ever.
+            coop::unlimited(code)
         })
     };
     if is_large::<F>() {

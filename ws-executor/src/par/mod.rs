@@ -77,7 +77,10 @@ pub fn par_map<S: Source, R: Send>(source: S, code: impl Fn(S::Item) -> R + Sync
         type Output = Vec<R>;
 
         fn begin(&self, items: usize) -> Vec<R> {
-            Vec::with_capacity(items)
+            let mut results = Vec::new();
+            let reserved = results.try_reserve_exact(items);
+            assert!(reserved.is_ok(), "more results than memory can hold");
+            results
         }
 
         fn feed(&self, mut results: Vec<R>, items: S) -> Vec<R> {

@@ -83,6 +83,14 @@ pub(crate) fn drop_refused(jobs: impl IntoIterator<Item = Job>) {
     }
 }
 
+/// Drops those in line now: the calling thread is about to wait, maybe for one of them.
+pub(crate) fn drop_line() {
+    let next = || DROPPING.try_with(|dropping| dropping.borrow_mut().waiting.pop());
+    while let Some(job) = next().ok().flatten() {
+        drop(job);
+    }
+}
+
 enum Descent {
     /// The job is in line.
     Wait,

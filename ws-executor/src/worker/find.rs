@@ -164,6 +164,8 @@ impl Worker {
         if !batch.is_empty() {
             let rest = self.ring.push_batch(batch.drain(..)).count();
             debug_assert_eq!(rest, 0, "there was room, and only the owner pushes");
+            // Before a parker or a driver of the user's is called.
+            drop(batch);
             // If the job in hand blocks, others must see those in the ring.
             self.announce();
         }

@@ -12,6 +12,10 @@ use crate::tuning::HELP_ROUNDS;
 impl Worker {
     /// Runs forks until `latch` is set.
     pub(crate) fn help(&self, latch: &impl Latch) {
+        if self.is_in_driver() {
+            // A stranger's fork may call `block_on`, which nobody can do in there.
+            return self.sleep_on(latch);
+        }
         let mut searching = None;
         while !latch.is_over() {
             match self.next_fork(&mut searching, latch) {

@@ -23,6 +23,7 @@ use ws_core::{Park, Unpark};
 
 use super::park::Place;
 use super::{Forever, Worker, current};
+use crate::coop;
 use crate::sleep::{Parking, Searching};
 use crate::task::contain::ignore_panic;
 
@@ -170,7 +171,7 @@ impl Future for HostedWorker {
         waker.set(cx.waker());
         let _entered = current::enter(worker);
         worker.turning.set(false);
-        let polled = worker.advance(state, cx);
+        let polled = coop::unlimited(|| worker.advance(state, cx));
         worker.turning.set(true);
         polled
     }
@@ -182,6 +183,7 @@ impl Drop for HostedWorker {
         self.end();
         // The thread may live on: it is no worker any more.
         current::leave(&self.worker);
+        self.waker.clear();
         self.worker.shared.worker_ended();
     }
 }
@@ -212,6 +214,12 @@ impl WakerSlot {
         drop(old);
     }
 
+    /// Lets go of the waker while it is the host's turn, not whoever drops the executor's.
+    fn clear(&self) {
+        let old = self.lock().take();
+        ignore_panic(|| drop(old));
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Waker>>> {
         self.waker.lock().expect("never poisoned")
     }
@@ -221,7 +229,8 @@ impl Unpark for WakerSlot {
     fn unpark(&self) {
         let waker = self.lock().clone();
         if let Some(waker) = waker {
-            ignore_panic(|| waker.wake_by_ref());
+            // It may be the last reference to it.
+            ignore_panic(move || waker.wake_by_ref());
         }
     }
 }

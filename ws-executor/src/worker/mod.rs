@@ -402,6 +402,7 @@ impl Worker {
             ws_core::sync::thread::yield_now();
         }
         drop_refused(self.remote().pinned.close());
+        self.turn_for_others();
     }
 
     /// Drops everything that is queued here.

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use ws_core::sync::asymmetric;
+
 use super::watch::Finding;
 use super::{Until, Worker};
 use crate::driver::DriverSeat;
@@ -70,6 +72,9 @@ impl Worker {
     pub(crate) fn wait(&self, until: &impl Until) {
         while !until.is_over() {
             if self.shared.is_closed() {
+                // ORDERING(sleep.fence): `enqueue` of `pinned.rs` sees the executor closed, or
+                // this sees what it has pushed.
+                asymmetric::heavy();
                 // What it waits for may be queued here, where no other worker takes it.
                 self.drop_queued();
                 self.run_what_is_left();
@@ -77,7 +82,31 @@ impl Worker {
                     return;
                 }
             }
-            self.parker.park();
+            if self.shared.driver.is_some() && self.shared.is_closed() {
+                // The other workers have ended, or are about to.
+                self.look_at_driver();
+            } else {
+                self.parker.park();
+            }
+        }
+    }
+
+    /// Turns the driver for those that wait inside a poll, maybe for what it has to say: at
+    /// the end of this worker, as the others end as well.
+    pub(super) fn turn_for_others(&self) {
+        while self.shared.driver.is_some() && self.shared.someone_waits_inside() {
+            self.look_at_driver();
+        }
+    }
+
+    /// Waits in the driver for a while, or for the one that is in it.
+    fn look_at_driver(&self) {
+        match &self.shared.driver {
+            Some(seat) if seat.take() => {
+                self.turn(Some(PERIOD));
+                seat.leave();
+            }
+            _ => self.parker.park_timeout(PERIOD),
         }
     }
 
@@ -132,6 +161,8 @@ impl Worker {
             if finding == Finding::Quiet {
                 duty = self.renew(duty, place);
             }
+            // It may have been woken for that.
+            duty = duty.or_else(|| self.take_duty(place));
             finding = self.block(&duty, place);
         }
     }
@@ -244,6 +275,12 @@ impl Worker {
     #[inline]
     pub(crate) fn is_in_host(&self) -> bool {
         self.turning.get() && self.shared.settings.hosted
+    }
+
+    /// Whether this thread is inside the driver: whoever calls from there is code of the
+    /// reactor's, and the worker sleeps as far as others can see.
+    pub(crate) fn is_in_driver(&self) -> bool {
+        self.turning.get()
     }
 
     /// Whether the driver is free for this worker to sleep in.
