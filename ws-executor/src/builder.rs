@@ -94,7 +94,8 @@ impl Builder {
 
     /// Runs on each worker's thread before anything else, with the worker's number. If
     /// it panics, [`build`](Self::build) gives an error. It also runs on the thread that
-    /// polls tasks while all workers are in joins, with the number after the last worker's.
+    /// polls tasks while all workers are in joins, with the number after the last worker's;
+    /// if it panics there, nobody does that.
     pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.orders.on_start = Some(Arc::new(hook));
         self
@@ -167,7 +168,8 @@ impl Builder {
     }
 
     /// Whether the task that was woken last runs next, while its data is in the cache;
-    /// yes unless this is called. Without it tasks run in the order they were woken in.
+    /// yes unless this is called. Without it tasks run in the order they were woken in, as
+    /// they do on [hosted](Self::host) workers.
     pub fn lifo_slot(mut self, on: bool) -> Self {
         self.lifo_slot = on;
         self

@@ -56,7 +56,8 @@
 //! Let a task be pushed, and look at its pusher.
 //!
 //! - It went through P5. The notified worker searches, and a search looks at every
-//!   queue.
+//!   queue. If it is the one in the driver, that is when its turn ends: what a reactor runs
+//!   inside of it must not block.
 //! - It stopped at P4: the table was empty. Take any worker. If it was not at W1
 //!   yet, its fence W3 comes after this P2, or else P4 would have seen the bit; so
 //!   W4 sees the task. If it was taken by someone before, that one notifies it, and

@@ -3,8 +3,8 @@
 //! Some reactors are best driven by their own `block_on`: it polls its future, and
 //! sleeps in the reactor while that is pending. A hosted worker is such a future:
 //! where a worker would block, it returns `Pending`, and whoever notifies the worker
-//! wakes the future. It cannot wait for a period, so there is no sentinel; a push
-//! into a LIFO slot notifies like any other.
+//! wakes the future. It cannot wait for a period, so there is no sentinel, and no LIFO slot,
+//! whose pushes notify nobody.
 //!
 //! Between two polls the thread is its host's, but still that worker's: a task that is
 //! woken there, most likely by an event that the host has seen, goes into the worker's
@@ -33,7 +33,7 @@ const TICKS: u32 = 64;
 /// One worker of an executor, as a future; see [`Builder::host`].
 ///
 /// It ends when the executor is shut down. Dropping it earlier leaves the executor
-/// with one worker less, whose tasks are dropped.
+/// with one worker less, whose tasks are dropped; without any the executor is shut down.
 ///
 /// [`Builder::host`]: crate::Builder::host
 #[must_use = "a worker does nothing unless it is polled"]

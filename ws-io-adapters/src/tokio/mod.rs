@@ -29,9 +29,11 @@
 //!   wait for must not need the reactor. [`ws_executor::Handle::block_on`] has no such
 //!   limit: it goes on being a worker while it waits, also inside of tokio's
 //!   `Handle::block_on`; the tasks that it polls there must not call tokio's again. Only
-//!   inside the `block_on` of *another* runtime that a task has made, and in what was put on
-//!   the runtime by `tokio::spawn`, it must not be called: what it runs would find a runtime
-//!   that waits for it.
+//!   inside the `block_on` of *another* runtime that a task has made it must not be called:
+//!   what it runs would find a runtime that waits for it.
+//! - What was put on the runtime by `tokio::spawn` runs while its worker counts as asleep. It
+//!   must not block, or what others leave to that worker waits; [`ws_executor::block_on`] and
+//!   [`ws_executor::scope`] panic there, and [`ws_executor::join`] works.
 //!
 //! In [`attach`] the runtime is the program's own, with its own threads. They run its
 //! reactor, and wake our workers.
