@@ -69,6 +69,7 @@ impl Options {
     /// Takes `#[node(…)]` out of the attributes of a statement.
     pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
         let mut options = None;
+        let mut seen = Vec::new();
         attrs.retain(|attr| {
             if !attr.path().is_ident("node") {
                 return true;
@@ -78,7 +79,7 @@ impl Options {
                 Meta::Path(_) => {}
                 Meta::List(list) => {
                     let mut own = Errors::default();
-                    options.read(list.tokens.clone(), &mut own);
+                    options.read(list.tokens.clone(), &mut seen, &mut own);
                     options.broken |= !own.is_empty();
                     errors.append(own);
                 }
@@ -94,11 +95,10 @@ impl Options {
         options
     }
 
-    fn read(&mut self, tokens: TokenStream, errors: &mut Errors) {
+    fn read(&mut self, tokens: TokenStream, seen: &mut Vec<Ident>, errors: &mut Errors) {
         let parser = Punctuated::<Entry, Token![,]>::parse_terminated;
         match parser.parse2(tokens) {
             Ok(entries) => {
-                let mut seen: Vec<Ident> = Vec::new();
                 for entry in entries {
                     if seen.contains(&entry.name) {
                         errors.at(&entry.name, format!("`{}` is given twice", entry.name));

@@ -9,6 +9,7 @@ async fn area(side: u32) -> Result<u32, std::io::Error> {
     #[node(inline, spawn)]
     let second = load(side).await?;
     #[node(timeout = "1s", timeout = "2s")]
+    #[node(timeout = "3s")]
     let third = load(side).await?;
     #[node = "name"]
     let fourth = load(side).await?;
