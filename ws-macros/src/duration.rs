@@ -7,12 +7,13 @@ use syn::{Expr, ExprLit, Lit};
 use crate::errors::Errors;
 
 /// The units, with their lengths in nanoseconds.
-const UNITS: [(&str, u64); 7] = [
+const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
     ("ms", 1_000_000),
     ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
     ("min", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
@@ -105,6 +106,7 @@ mod tests {
         assert_eq!(nanos("800ms"), Some(800_000_000));
         assert_eq!(nanos(" 1_000 us "), Some(1_000_000));
         assert_eq!(nanos("2min"), Some(120_000_000_000));
+        assert_eq!(nanos("2m"), Some(120_000_000_000));
         for wrong in [
             "",
             "800",
