@@ -31,16 +31,29 @@ pub(super) fn duplicate_name(graph: &Graph, errors: &mut Errors) {
 
 /// Values do not change: nodes that run at the same time share them.
 pub(super) fn let_mut(graph: &Graph, errors: &mut Errors) {
-    struct Mutable<'e>(&'e mut Errors);
+    struct Mutable<'e>(&'e mut Errors, bool);
     impl<'ast> Visit<'ast> for Mutable<'_> {
         fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
             if let Some(token) = &pat.mutability {
                 let name = &pat.ident;
+                let (what, how) = if self.1 {
+                    (
+                        "an input",
+                        format!(
+                            "a node: `let {name}2 = {{ let mut {name} = {name}; …; {name} }};`"
+                        ),
+                    )
+                } else {
+                    (
+                        "the value of a node",
+                        format!("the node: `let {name} = {{ let mut {name} = …; …; {name} }};`"),
+                    )
+                };
                 self.0.at(
                     token,
                     format!(
-                        "the value of a node does not change, because others may be looking at it\n\
-                         help: do it inside of the node: `let {name} = {{ let mut {name} = …; …; {name} }};`"
+                        "{what} does not change, because others may be looking at it\n\
+                         help: do it inside of {how}"
                     ),
                 );
             }
@@ -52,8 +65,11 @@ pub(super) fn let_mut(graph: &Graph, errors: &mut Errors) {
         Kind::Fence(_) | Kind::Tail(_) => None,
     });
     let inputs = graph.parsed.inputs.iter().map(|input| &input.pat);
-    for pat in inputs.chain(steps) {
-        Mutable(errors).visit_pat(pat);
+    for (pat, input) in inputs
+        .map(|pat| (pat, true))
+        .chain(steps.map(|pat| (pat, false)))
+    {
+        Mutable(errors, input).visit_pat(pat);
     }
 }
 
