@@ -51,10 +51,10 @@ impl Traits {
     }
 }
 
-/// Whether a macro call is `skip!()`, which ends an item without a result.
+/// Whether a macro call is `skip!()`, which ends an item without a result. A macro of the
+/// user's own by that name is called by a path.
 pub(crate) fn is_skip(mac: &syn::Macro) -> bool {
-    let last = mac.path.segments.last();
-    last.is_some_and(|last| last.ident == "skip") && mac.tokens.is_empty()
+    mac.path.is_ident("skip") && mac.tokens.is_empty()
 }
 
 impl<'ast> Visit<'ast> for Traits {

@@ -44,10 +44,36 @@ async fn report(name: String, wrong: bool) -> Result<String, String> {
     Ok(format!("{other} {bytes} {odd}"))
 }
 
+mod own {
+    macro_rules! skip {
+        () => {
+            continue
+        };
+    }
+    pub(crate) use skip;
+}
+
+#[task_graph]
+async fn odd(to: u32) -> u32 {
+    let sum = {
+        let mut sum = 0;
+        for n in 0..to {
+            if n % 2 == 0 {
+                own::skip!();
+            }
+            sum += n;
+        }
+        sum
+    };
+    sum
+}
+
 fn main() {
     let executor = ws_executor::Executor::new();
     let handle = executor.handle();
     handle.block_on(async {
+        assert_eq!(odd(4).await, 4);
+        assert_eq!(odd::on(&handle).run(4).await, 4);
         let expected = Ok("name 4 24".to_owned());
         assert_eq!(report("name".into(), false).await, expected);
         assert_eq!(report::on(&handle).run("name".into(), false).await, expected);
