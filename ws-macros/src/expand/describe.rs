@@ -1,12 +1,14 @@
 //! The graph as data, and as a picture in the function's documentation.
 
 use proc_macro2::TokenStream;
+use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident, Path};
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, Path, PathArguments};
 
 use crate::draw;
 use crate::lower::Graph;
-use crate::parse::{Kind, Node, called};
+use crate::parse::{Kind, called};
 
 /// The picture, as documentation.
 pub(super) fn drawing(graph: &Graph) -> Vec<Attribute> {
@@ -19,11 +21,53 @@ pub(super) fn drawing(graph: &Graph) -> Vec<Attribute> {
     ]
 }
 
+/// The graphs that nodes with the option `graph` call, beside the module: there a path
+/// means what it means in the function.
+fn callees(graph: &Graph) -> TokenStream {
+    let (krate, name) = (&graph.parsed.args.krate, &graph.parsed.plain.sig.ident);
+    let quiet = super::quiet();
+    let callees: Vec<TokenStream> = (0..graph.steps().len())
+        .filter_map(|step| {
+            let path = callee(graph, step)?;
+            let constant = constant(step);
+            let described = quote_spanned!(path.span()=> #path::GRAPH);
+            Some(emit!(const #constant: &'static #krate::graph::Graph = &#described;))
+        })
+        .collect();
+    if callees.is_empty() {
+        return TokenStream::new();
+    }
+    emit!(#quiet impl #name::__Callees { #(#callees)* })
+}
+
+/// The graph that a step calls, without type arguments: it is a function and a module.
+fn callee(graph: &Graph, step: usize) -> Option<Path> {
+    let step = &graph.steps()[step];
+    match &step.kind {
+        Kind::Node(node) if step.options.graph.is_some() => called(&node.expr).map(module_path),
+        _ => None,
+    }
+}
+
+/// The module of a graph that is called by this path.
+pub(super) fn module_path(path: &Path) -> Path {
+    let mut path = path.clone();
+    for segment in &mut path.segments {
+        segment.arguments = PathArguments::None;
+    }
+    path
+}
+
+fn constant(step: usize) -> Ident {
+    format_ident!("CALLEE_{step}")
+}
+
 /// The module beside the function.
 pub(super) fn module(graph: &Graph, rest: &TokenStream) -> TokenStream {
     let (vis, name) = (&graph.parsed.plain.vis, &graph.parsed.plain.sig.ident);
     let quiet = super::quiet();
     let description = description(graph);
+    let callees = callees(graph);
     let docs = if graph.needs_stream() {
         // Without a function, this is where its documentation goes.
         let attrs = &graph.parsed.plain.attrs;
@@ -47,6 +91,7 @@ pub(super) fn module(graph: &Graph, rest: &TokenStream) -> TokenStream {
             #description
             #rest
         }
+        #callees
     }
 }
 
@@ -59,18 +104,26 @@ fn description(graph: &Graph) -> TokenStream {
     } else {
         format!("The shape of [`{name}`](fn@super::{name}).")
     };
-    let nodes = graph.steps().iter().map(|step| {
+    let calls = (0..graph.steps().len()).any(|step| callee(graph, step).is_some());
+    let callees = calls.then(|| {
+        emit!(
+            #[doc(hidden)]
+            #[derive(Debug)]
+            pub struct __Callees;
+        )
+    });
+    let nodes = graph.steps().iter().enumerate().map(|(index, step)| {
         let name = &step.name;
-        let (kind, sub) = match &step.kind {
-            Kind::Node(Node { expr, .. }) => (
-                emit!(Let),
-                called(expr).filter(|_| step.options.graph.is_some()),
-            ),
-            Kind::Fence(_) => (emit!(Fence), None),
-            Kind::Tail(_) => (emit!(Output), None),
+        let kind = match &step.kind {
+            Kind::Node(_) => emit!(Let),
+            Kind::Fence(_) => emit!(Fence),
+            Kind::Tail(_) => emit!(Output),
         };
-        let sub = match sub.map(from_inside) {
-            Some(sub) => emit!(::core::option::Option::Some(&#sub::GRAPH)),
+        let sub = match callee(graph, index) {
+            Some(_) => {
+                let constant = constant(index);
+                emit!(::core::option::Option::Some(__Callees::#constant))
+            }
             None => emit!(::core::option::Option::None),
         };
         emit!(#path::Node::new(#name, #path::NodeKind::#kind, #sub))
@@ -84,23 +137,9 @@ fn description(graph: &Graph) -> TokenStream {
     });
     let svg = draw::svg(graph);
     emit! {
+        #callees
         #[doc = #doc]
         pub static GRAPH: #path::Graph =
             #path::Graph::new(#name, &[#(#nodes),*], &[#(#edges),*], #svg);
-    }
-}
-
-/// A path as it is written one module deeper.
-fn from_inside(path: &Path) -> Path {
-    let first: Option<&Ident> = path.segments.first().map(|segment| &segment.ident);
-    let absolute = path.leading_colon.is_some() || first.is_some_and(|first| first == "crate");
-    if first.is_some_and(|first| first == "self") {
-        let rest = path.segments.iter().skip(1);
-        return syn::parse_quote!(super::#(#rest)::*);
-    }
-    if absolute {
-        path.clone()
-    } else {
-        syn::parse_quote!(super::#path)
     }
 }

@@ -6,8 +6,9 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Ident, Pat, Stmt, Token};
+use syn::{Expr, Ident, Pat, PathArguments, Stmt, Token};
 
+use super::describe::module_path;
 use super::{gate, rt};
 use crate::lower::Graph;
 use crate::names::{Position, walk_expr, walk_stmt};
@@ -247,9 +248,22 @@ struct SubRun;
 impl VisitMut for SubRun {
     fn visit_expr_await_mut(&mut self, expr: &mut syn::ExprAwait) {
         if let Expr::Call(call) = &*expr.base {
-            let (path, args) = (&call.func, &call.args);
+            let Expr::Path(called) = &*call.func else {
+                return;
+            };
+            let path = module_path(&called.path);
+            let on = quote_spanned!(path.span()=> #path::on);
+            let args = &call.args;
+            let types = called
+                .path
+                .segments
+                .last()
+                .and_then(|last| match &last.arguments {
+                    PathArguments::AngleBracketed(types) => Some(types),
+                    _ => None,
+                });
             let run = emit! {
-                #path::on(__ctx.spawner()).__within(__ctx.bound()).run(#args)
+                #on(__ctx.spawner()).__within(__ctx.bound()).run #types (#args)
             };
             *expr.base = syn::parse2(run).expect("an expression");
         }

@@ -138,7 +138,15 @@ pub(super) fn blocking_node(graph: &Graph, errors: &mut Errors) {
 pub(super) fn graph_of_no_call(graph: &Graph, errors: &mut Errors) {
     for step in graph.steps() {
         if let (Some(span), Kind::Node(node)) = (step.options.graph, &step.kind) {
-            if called(&node.expr).is_none() {
+            // `Box::pin(…)` is that of a type.
+            let of_type = |path: &syn::Path| {
+                let before = path.segments.iter().rev().nth(1);
+                before.is_some_and(|name| {
+                    let name = name.ident.unraw().to_string();
+                    name.starts_with(char::is_uppercase)
+                })
+            };
+            if called(&node.expr).is_none_or(of_type) {
                 errors.span(
                     span,
                     format!(
