@@ -17,6 +17,8 @@ use crate::traits::Traits;
 pub(crate) struct Args {
     /// Values may be `!Send`; there is no parallel run.
     pub(crate) local: bool,
+    /// Whether the return type is a `Result` or an `Option`, if its name does not tell.
+    pub(crate) fallible: Option<bool>,
     /// Where the runtime is.
     pub(crate) krate: syn::Path,
 }
@@ -74,24 +76,38 @@ pub(crate) struct Node {
     pub(crate) expr: Expr,
 }
 
+impl Default for Args {
+    fn default() -> Self {
+        Self {
+            local: false,
+            fallible: None,
+            krate: syn::parse_quote!(::ws_executor),
+        }
+    }
+}
+
 impl Parse for Args {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let mut args = Self {
-            local: false,
-            krate: syn::parse_quote!(::ws_executor),
-        };
+        let mut args = Self::default();
         while !input.is_empty() {
             let name = input.call(Ident::parse_any)?;
             match name.to_string().as_str() {
                 "local" => args.local = true,
                 "crate" => {
                     input.parse::<Token![=]>()?;
-                    args.krate = input.call(syn::Path::parse_mod_style)?;
+                    args.krate = krate(input)?;
+                }
+                "fallible" => {
+                    let said: Option<Token![=]> = input.parse()?;
+                    args.fallible = Some(match said {
+                        Some(_) => input.parse::<syn::LitBool>()?.value,
+                        None => true,
+                    });
                 }
                 unknown => {
-                    let help = match nearest(unknown, ["local", "crate"]) {
+                    let help = match nearest(unknown, ["local", "fallible", "crate"]) {
                         Some(name) => format!("did you mean `{name}`?"),
-                        None => "write `#[task_graph]` or `#[task_graph(local)]`".to_owned(),
+                        None => "the arguments are `local`, `fallible`, `crate = path`".to_owned(),
                     };
                     let message = format!("`task_graph` has no argument `{unknown}`\nhelp: {help}");
                     return Err(syn::Error::new(name.span(), message));
@@ -105,6 +121,17 @@ impl Parse for Args {
     }
 }
 
+/// The path of the runtime, perhaps in a string, as other macros have it.
+fn krate(input: ParseStream<'_>) -> syn::Result<syn::Path> {
+    if input.peek(syn::LitStr) {
+        input
+            .parse::<syn::LitStr>()?
+            .parse_with(syn::Path::parse_mod_style)
+    } else {
+        input.call(syn::Path::parse_mod_style)
+    }
+}
+
 impl Parsed {
     /// Reads the function; what is wrong with it goes to `errors`.
     pub(crate) fn new(args: Args, function: ItemFn, errors: &mut Errors) -> Self {
@@ -113,7 +140,7 @@ impl Parsed {
         let (items, steps) = steps(&mut plain, errors);
         let output = match &plain.sig.output {
             ReturnType::Default => syn::parse_quote!(()),
-            ReturnType::Type(_, ty) => (**ty).clone(),
+            ReturnType::Type(_, ty) => bare(ty).clone(),
         };
         Self {
             args,
@@ -127,8 +154,16 @@ impl Parsed {
 
     /// Whether nodes are compiled so that `?` may end the run.
     ///
-    /// Also without any `?`, if the type is one that works with it: a macro may hide one.
+    /// Also without any `?`, if the type is one that works with it: a macro may hide one,
+    /// and `Err` is a failure to a pipeline. What the type is, only its name can tell here;
+    /// that no other type is a `Result` after all is left to the compiler, by
+    /// `rt::Returned`.
     pub(crate) fn fallible(&self) -> bool {
+        self.named_fallible() || self.steps.iter().any(|step| step.traits.fails())
+    }
+
+    /// The same, as far as the signature tells.
+    pub(crate) fn named_fallible(&self) -> bool {
         let named = match &self.output {
             Type::Path(path) => path
                 .path
@@ -137,7 +172,17 @@ impl Parsed {
                 .is_some_and(|segment| segment.ident == "Result" || segment.ident == "Option"),
             _ => false,
         };
-        named || self.steps.iter().any(|step| step.traits.fails())
+        self.args.fallible.unwrap_or(named)
+    }
+}
+
+/// A type without the parentheses around it, and without the invisible ones of a macro's
+/// `$ty`.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        other => other,
     }
 }
 
@@ -156,7 +201,7 @@ fn inputs(function: &mut ItemFn, errors: &mut Errors) -> Vec<Input> {
             shared: shared(attrs, errors),
             names: bound_names(pat),
             pat: (**pat).clone(),
-            ty: (**ty).clone(),
+            ty: bare(ty).clone(),
         });
     }
     inputs
@@ -222,7 +267,7 @@ fn steps(function: &mut ItemFn, errors: &mut Errors) -> (Vec<Item>, Vec<Step>) {
 fn node(local: &mut Local, errors: &mut Errors) -> Option<Step> {
     let options = Options::take(&mut local.attrs, errors).unwrap_or_default();
     let (pat, ty) = match &local.pat {
-        Pat::Type(typed) => ((*typed.pat).clone(), Some((*typed.ty).clone())),
+        Pat::Type(typed) => ((*typed.pat).clone(), Some(bare(&typed.ty).clone())),
         other => (other.clone(), None),
     };
     let Some(init) = &local.init else {
@@ -319,21 +364,30 @@ fn expr_attrs(expr: &mut Expr) -> Option<&mut Vec<Attribute>> {
 pub(crate) fn parse(args: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Parsed> {
     let args = Args::parse.parse2(args).unwrap_or_else(|error| {
         errors.push(error);
-        Args {
-            local: false,
-            krate: syn::parse_quote!(::ws_executor),
-        }
+        Args::default()
     });
-    match syn::parse2::<ItemFn>(item) {
+    match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => Some(Parsed::new(args, function, errors)),
         Err(error) => {
-            errors.push(syn::Error::new(
-                error.span(),
-                format!("`#[task_graph]` goes on an `async fn`: {error}"),
-            ));
+            // rustc says what is wrong with it in its own words, too.
+            let what = if begins_as_async_fn.parse2(item).is_ok() {
+                "this function cannot be read"
+            } else {
+                "`#[task_graph]` goes on an `async fn`"
+            };
+            errors.push(syn::Error::new(error.span(), format!("{what}: {error}")));
             None
         }
     }
+}
+
+fn begins_as_async_fn(input: ParseStream<'_>) -> syn::Result<()> {
+    input.call(Attribute::parse_outer)?;
+    input.parse::<syn::Visibility>()?;
+    input.parse::<Token![async]>()?;
+    input.parse::<Token![fn]>()?;
+    input.parse::<TokenStream>()?;
+    Ok(())
 }
 
 /// The function that an expression calls and awaits: `path(…).await`, perhaps with `?`.

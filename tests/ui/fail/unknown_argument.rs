@@ -8,4 +8,10 @@ async fn area(side: u32) -> u32 {
     area
 }
 
+#[task_graph(threads = 4)]
+async fn twice(side: u32) -> u32 {
+    let twice = 2 * side;
+    twice
+}
+
 fn main() {}

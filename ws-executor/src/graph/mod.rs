@@ -233,8 +233,9 @@ pub mod rt {
     pub use super::bound::Bound;
     pub use super::group::Group;
     pub use super::item::{
-        BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Program, Run, Single,
-        States, cause, element, ended, flat, flat_all, many, one, single, sure_element, verdict,
+        BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Plain, Program, Returned,
+        Run, Single, States, cause, element, ended, flat, flat_all, many, one, single,
+        sure_element, verdict,
     };
     pub use super::limit::{Acquire, Limit, Permit};
     pub use super::outcome::{

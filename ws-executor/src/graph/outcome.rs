@@ -14,7 +14,8 @@ use super::TimedOut;
 #[diagnostic::on_unimplemented(
     message = "`?` ends the run with an error, but this graph returns `{Self}`",
     label = "this graph cannot end with an error",
-    note = "return a `Result` or an `Option`"
+    note = "return a `Result` or an `Option`",
+    note = "`#[task_graph(fallible = false)]` says that it is a type of another kind by that name"
 )]
 pub trait Outcome: Sized {
     /// The same type with another payload.

@@ -4,7 +4,7 @@
 //! is generic over the types of its fields, and [`program`] implements the runtime's
 //! `Program` for it, with the types of the inputs, beside the function.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -218,6 +218,7 @@ fn program(graph: &Graph) -> TokenStream {
             let place = node::place(step);
             emit!(let #place = #rt::Slot::new();)
         });
+    let check = returned(parsed);
     let items = &parsed.items;
     let body = body(graph, Mode::Item);
     let gates = (0..graph.steps().len()).map(|step| gates(graph, step));
@@ -241,6 +242,7 @@ fn program(graph: &Graph) -> TokenStream {
                 __run: &'__a #rt::Run<'__a>,
                 __item: #item_ty,
             ) -> impl ::core::future::Future<Output = #rt::Verdict<#output, #error>> + ::core::marker::Send {
+                #check
                 let __program = self;
                 async move {
                     let __code = async move {
@@ -256,6 +258,24 @@ fn program(graph: &Graph) -> TokenStream {
             }
         }
     }
+}
+
+/// That a return type which is taken for a plain value is one: an `Err` by another name
+/// would be a result.
+fn returned(parsed: &Parsed) -> Option<TokenStream> {
+    if parsed.fallible() {
+        return None;
+    }
+    // What rustc says about the type, it says at the type.
+    let span = Span::mixed_site().located_at(parsed.output.span());
+    let is_plain = quote_spanned!(span=> __returned.is_plain());
+    let (rt, ty) = (rt(parsed), &parsed.output);
+    Some(emit! {
+        let _ = |__returned: #rt::Returned<#ty>| {
+            use #rt::Plain as _;
+            #is_plain
+        };
+    })
 }
 
 /// What the code of an item returns, and what that means.

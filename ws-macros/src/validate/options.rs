@@ -82,7 +82,8 @@ pub(super) fn timeout_without_way_out(graph: &Graph, errors: &mut Errors) {
                 timeout.span,
                 format!(
                     "node `{}` may take too long, and then? This graph has no error to end with\n\
-                     help: give the node a `fallback`, or return a `Result`",
+                     help: give the node a `fallback`, or return a `Result`; \
+                     `#[task_graph(fallible)]` says that this is one by another name",
                     step.name
                 ),
             );

@@ -4,11 +4,17 @@
 //! graph with `flat` ends with a list of results instead.
 
 use std::convert::Infallible;
+use std::marker::PhantomData;
 
 use crate::graph::outcome::{Early, Outcome};
 use crate::pipeline::Verdict;
 
 /// A return type that `?` works with, taken apart.
+#[diagnostic::on_unimplemented(
+    message = "this graph returns `{Self}`, which is neither a `Result` nor an `Option`",
+    label = "this graph cannot end with an error",
+    note = "`#[task_graph(fallible = false)]` says that it is a type of another kind by that name"
+)]
 pub trait Ends: Outcome {
     /// The payload.
     type Output;
@@ -97,3 +103,45 @@ where
         Err(end) => end.early(),
     }
 }
+
+/// The return type of a graph that is taken for a plain value, because of its name.
+///
+/// Only the compiler knows what a name stands for. `is_plain` is that of [`Plain`], unless
+/// `T` is a `Result` or an `Option`: then an inherent one is found first, which demands what
+/// nobody has.
+#[derive(Debug)]
+pub struct Returned<T>(PhantomData<T>);
+
+/// See [`Returned`].
+pub trait Plain {
+    /// There is nothing to object.
+    fn is_plain(&self) {}
+}
+
+impl<T> Plain for Returned<T> {}
+
+impl<T, E> Returned<Result<T, E>> {
+    /// There is something to object.
+    pub fn is_plain(&self)
+    where
+        Result<T, E>: Declared,
+    {
+    }
+}
+
+impl<T> Returned<Option<T>> {
+    /// There is something to object.
+    pub fn is_plain(&self)
+    where
+        Option<T>: Declared,
+    {
+    }
+}
+
+/// See [`Returned`]; nobody implements it.
+#[diagnostic::on_unimplemented(
+    message = "this graph returns `{Self}` by another name, and does not say so",
+    label = "write `#[task_graph(fallible)]`",
+    note = "to a pipeline, an error of a graph that is not `fallible` would be a result"
+)]
+pub trait Declared {}

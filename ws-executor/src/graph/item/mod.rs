@@ -22,7 +22,7 @@ mod run;
 mod stats;
 
 pub use answers::{BatchCause, BatchOutcome, Single, cause, ended, single};
-pub use ends::{Ends, many, one, verdict};
+pub use ends::{Ends, Plain, Returned, many, one, verdict};
 pub use flat::{element, flat, flat_all, sure_element};
 pub use gates::{Gates, NodeGates};
 pub(super) use rate::Rate;
