@@ -49,7 +49,9 @@ impl Errors {
 
 /// Tokens as one would write them, near enough for a message.
 pub(crate) fn tidy(tokens: TokenStream) -> String {
-    let mut text = tokens.to_string();
+    // Long ones come in several lines.
+    let text = tokens.to_string();
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (from, to) in [
         (" < ", "<"),
         (" >", ">"),

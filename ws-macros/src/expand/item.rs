@@ -109,18 +109,12 @@ fn fixes(ty: &Type, param: &Ident) -> bool {
     find.1
 }
 
-/// The type parameter of a field of `Shared`: `HttpClient` for `http_client`.
-fn parameter(field: &Ident) -> Ident {
-    let mut name = String::new();
-    for word in field.unraw().to_string().split('_') {
-        let mut letters = word.chars();
-        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        name.push_str(letters.as_str());
-    }
-    if name.is_empty() || name == "Self" || name.starts_with(|first: char| first.is_numeric()) {
-        name.insert(0, 'T');
-    }
-    format_ident!("{name}")
+/// The type parameters of the fields of `Shared`. Their names are not those of the fields,
+/// of which two may differ only in what names of types do not have.
+fn parameters(parsed: &Parsed) -> Vec<Ident> {
+    shared_inputs(parsed)
+        .map(|(index, _)| format_ident!("T{index}"))
+        .collect()
 }
 
 fn shared(parsed: &Parsed) -> TokenStream {
@@ -129,10 +123,16 @@ fn shared(parsed: &Parsed) -> TokenStream {
     let fields: Vec<Ident> = shared_inputs(parsed)
         .map(|(index, _)| param(parsed, index))
         .collect();
-    let types: Vec<Ident> = fields.iter().map(parameter).collect();
+    let types = parameters(parsed);
     let docs = shared_inputs(parsed).map(|(_, input)| {
-        let ty = crate::errors::tidy(quote::ToTokens::to_token_stream(&owned(parsed, input)));
-        format!("An `{}`.", ty.rsplit("rt::").next().unwrap_or_default())
+        let exclusive = input.shared.as_ref().is_some_and(|shared| shared.exclusive);
+        let holder = if exclusive { "Exclusive" } else { "Arc" };
+        let target = match &input.ty {
+            Type::Reference(reference) => &reference.elem,
+            other => other,
+        };
+        let target = crate::errors::tidy(quote::ToTokens::to_token_stream(target));
+        format!("An `{holder}<{target}>`.")
     });
     emit! {
         #[doc = #doc]
@@ -147,9 +147,7 @@ fn bind(parsed: &Parsed) -> TokenStream {
     let (rt, krate) = (rt(parsed), &parsed.args.krate);
     let name = parsed.plain.sig.ident.unraw();
     let doc = format!("A pipeline that runs `{name}` for every item of a stream, on `spawner`.");
-    let types: Vec<Ident> = shared_inputs(parsed)
-        .map(|(index, _)| parameter(&param(parsed, index)))
-        .collect();
+    let types = parameters(parsed);
     emit! {
         #[doc = #doc]
         pub fn bind<__S, __I, __O, __E #(, #types)*>(

@@ -18,6 +18,7 @@ pub(crate) fn validate(graph: &Graph, errors: &mut Errors) {
     signature::plain_function(graph, errors);
     signature::borrowed_input(graph, errors);
     signature::shared_input(graph, errors);
+    signature::shared_pattern(graph, errors);
     signature::exclusive_input(graph, errors);
     signature::owned_result(graph, errors);
 

@@ -1,7 +1,7 @@
 //! What a function must look like from outside.
 
 use syn::visit::Visit;
-use syn::{Lifetime, ReturnType, Type, TypeReference};
+use syn::{Lifetime, Pat, ReturnType, Type, TypeReference};
 
 use crate::errors::Errors;
 use crate::lower::{Graph, Maker};
@@ -91,6 +91,24 @@ pub(super) fn shared_input(graph: &Graph, errors: &mut Errors) {
                     "what a `#[shared]` input refers to is owned: it borrows nothing itself",
                 );
             }
+        }
+    }
+}
+
+/// `#[shared]` inputs have one name, which is that of a field of `Shared`.
+pub(super) fn shared_pattern(graph: &Graph, errors: &mut Errors) {
+    for input in &graph.parsed.inputs {
+        let named = match &input.pat {
+            Pat::Ident(pat) => pat.by_ref.is_none() && pat.subpat.is_none(),
+            Pat::Wild(_) => true,
+            _ => false,
+        };
+        if input.shared.is_some() && !named {
+            errors.at(
+                &input.pat,
+                "a `#[shared]` input is not taken apart here\n\
+                 help: give it a name, and write `name.field` in the nodes",
+            );
         }
     }
 }
