@@ -7,7 +7,7 @@
 //! | `validate` | one function for each rule; all errors are reported together |
 //! | `expand` | the function itself, and the module beside it |
 //!
-//! The macro is documented where it is used: `ws_executor::task_graph`.
+//! The macro is documented where it is used: `ws_executor::graph`.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +32,9 @@ use proc_macro2::TokenStream;
 use errors::Errors;
 use lower::Graph;
 
-/// Makes a task graph of an `async fn`; see `ws_executor::task_graph`.
+/// Makes a task graph of an `async fn`: its independent statements run at the same time.
+///
+/// The language, its options and arguments are documented in `ws_executor::graph`.
 #[proc_macro_attribute]
 pub fn task_graph(
     args: proc_macro::TokenStream,
@@ -51,7 +53,7 @@ fn task_graph2(args: TokenStream, item: TokenStream) -> TokenStream {
     if errors.is_empty() {
         expand::expand(&graph)
     } else {
-        [errors.to_tokens(), expand::stub(&graph.parsed, &errors)]
+        [errors.to_tokens(), expand::stub(&graph, &errors)]
             .into_iter()
             .collect()
     }

@@ -30,10 +30,31 @@ async fn call(f: impl Fn(u32) -> u32, n: u32) -> u32 {
     twice
 }
 
+trait Named {
+    fn name(&self) -> String;
+}
+
+impl Named for u32 {
+    fn name(&self) -> String {
+        self.to_string()
+    }
+}
+
+#[task_graph]
+async fn names(#[shared] one: &impl Named, list: Vec<impl Named + Clone>) -> String {
+    let first = one.name();
+    let others: Vec<String> = list.iter().map(Named::name).collect();
+    let again = one.name();
+    first + &others.concat() + &again
+}
+
 fn main() {
     let executor = ws_executor::Executor::new();
     let handle = executor.handle();
     handle.block_on(async {
+        assert_eq!(names(&1_u32, vec![2_u32, 3]).await, "1231");
+        let one = std::sync::Arc::new(1_u32);
+        assert_eq!(names::on(&handle).run(one, vec![2_u32, 3]).await, "1231");
         let expected = (vec!['a', 'a'], "a 2".to_owned());
         assert_eq!(pair('a', [0; 2]).await, expected);
         assert_eq!(pair::on(&handle).run('a', [0; 2]).await, expected);

@@ -42,7 +42,7 @@ pub(crate) fn unbindable(graph: &Graph) -> Option<String> {
             items.len()
         ));
     };
-    if matches!(item.ty, Type::ImplTrait(_)) {
+    if has_impl_trait(&item.ty) {
         return Some("the type of its item has no name".to_owned());
     }
     if shared_inputs(parsed).any(|(_, input)| has_impl_trait(&input.ty)) {

@@ -55,7 +55,8 @@ pub(crate) fn expand(graph: &Graph) -> TokenStream {
 
 /// What is emitted beside errors: the function as it was written, and the module with
 /// its signatures, so that uses of both do not fail as well.
-pub(crate) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
+pub(crate) fn stub(graph: &Graph, errors: &Errors) -> TokenStream {
+    let parsed = &graph.parsed;
     let mut function = parsed.plain.clone();
     // Without `async` the body may not await; the error about that is ours already.
     if function.sig.asyncness.is_none() {
@@ -68,7 +69,7 @@ pub(crate) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
     let module = if parsed.args.local || errors.hide_module {
         TokenStream::new()
     } else {
-        parallel::stub(parsed, errors)
+        parallel::stub(graph, errors)
     };
     emit!(#lints #function #module)
 }

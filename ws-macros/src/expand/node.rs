@@ -9,6 +9,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Pat, PathArguments, Stmt, Token};
 
 use super::describe::module_path;
+use super::parallel::signature::unspeakable;
 use super::{gate, rt};
 use crate::lower::Graph;
 use crate::names::{Position, walk_expr, walk_stmt};
@@ -97,7 +98,9 @@ impl Env {
                 ty: Some(ty),
                 pat: Pat::Ident(_),
                 ..
-            }) => Some(emit!(__ctx.scripted::<#ty>(#index))),
+            }) if unspeakable(&graph.parsed, ty).is_none() => {
+                Some(emit!(__ctx.scripted::<#ty>(#index)))
+            }
             _ => None,
         };
         Self {

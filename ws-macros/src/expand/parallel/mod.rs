@@ -14,7 +14,11 @@ pub(super) mod signature;
 mod start;
 mod test;
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
+use quote::format_ident;
+use syn::Ident;
 use syn::ext::IdentExt;
 
 use self::signature::Signature;
@@ -35,35 +39,69 @@ pub(super) fn all(graph: &Graph, bind: &TokenStream) -> TokenStream {
         .map(|value| run::until(graph, value));
     let methods = emit!(#start #run #(#untils)*);
     let methods = implementation(parsed, &methods);
-    let (traps, trapped) = run::untyped(graph)
-        .into_iter()
-        .map(|value| run::trap(graph, value))
+    let (traps, trapped) = (0..graph.values.len())
+        .filter_map(|value| run::trap(graph, value))
         .unzip::<_, _, Vec<_>, Vec<_>>();
     let trapped = implementation(parsed, &emit!(#(#trapped)*));
     let test = test::test(graph);
     emit!(#module #methods #(#traps)* #trapped #test)
 }
 
-/// The module and `run`, without a body.
-pub(super) fn stub(parsed: &Parsed, errors: &Errors) -> TokenStream {
+/// The module and its methods, without bodies.
+pub(super) fn stub(graph: &Graph, errors: &Errors) -> TokenStream {
+    let parsed = &graph.parsed;
     let (vis, name) = (&parsed.plain.vis, &parsed.plain.sig.ident);
     let Signature {
         generics, params, ..
     } = Signature::new(parsed);
     let (impl_generics, _, clause) = generics.split_for_impl();
     let output = &parsed.output;
-    let quiet = quiet();
+    let (quiet, rt, krate) = (quiet(), rt(parsed), &parsed.args.krate);
     let on = on(parsed, false);
-    let run = emit! {
-        #[doc(hidden)]
-        pub fn run #impl_generics (self, #params) -> impl ::core::future::Future<Output = #output> #clause {
-            async { ::core::unreachable!() }
+    let method = |method: &Ident, output: &TokenStream| {
+        emit! {
+            #[doc(hidden)]
+            pub fn #method #impl_generics (self, #params) -> impl ::core::future::Future<Output = #output> #clause {
+                async { ::core::unreachable!() }
+            }
         }
     };
     let methods = if errors.hide_run {
         TokenStream::new()
     } else {
-        implementation(parsed, &run)
+        let run = format_ident!("run");
+        let test_run = method(&run, &emit!(#krate::graph::testing::Report<#output>));
+        let run = method(&run, &emit!(#output));
+        // Names may be bound twice here, which is an error already.
+        let mut seen = HashSet::new();
+        let untils = run::public(graph).into_iter().filter_map(|value| {
+            if !seen.insert(&graph.values[value].name) {
+                return None;
+            }
+            let (until, ty) = (
+                run::until_name(graph, value),
+                run::written_type(graph, value),
+            );
+            let ty = if parsed.named_fallible() {
+                emit!(<#output as #rt::Outcome>::With<#ty>)
+            } else {
+                emit!(#ty)
+            };
+            Some(method(&until, &ty))
+        });
+        let methods = implementation(parsed, &emit!(#run #(#untils)*));
+        let scripts = test::scripts(graph);
+        emit! {
+            #methods
+            #quiet
+            impl<__S> #name::Test<__S>
+            where
+                __S: #rt::Spawn + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+            {
+                #(#scripts)*
+                #test_run
+            }
+        }
     };
     emit! {
         #[doc(hidden)]

@@ -3,10 +3,10 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::format_ident;
 use syn::ext::IdentExt;
-use syn::{Pat, Type};
+use syn::{Ident, Pat, Type};
 
 use super::plan::plan;
-use super::signature::Signature;
+use super::signature::{self, Signature};
 use crate::expand::{quiet, rt};
 use crate::lower::{Graph, Maker};
 use crate::parse::Kind;
@@ -50,23 +50,57 @@ pub(super) fn run(graph: &Graph) -> TokenStream {
     }
 }
 
-/// The values of nodes with a written type, for which there is a partial run: those that
-/// no statement with a `return` can keep from being computed.
+/// Whether there is a partial run for a value.
+pub(super) enum Partial {
+    Yes,
+    /// No, but one might expect it: why, and what to do.
+    No(String, String),
+    /// Nobody asks for it: an input, a part of a pattern, a name that begins with `_`.
+    Never,
+}
+
+pub(super) fn partial(graph: &Graph, value: usize) -> Partial {
+    let name = graph.values[value].name.unraw().to_string();
+    let Maker::Step(maker) = graph.values[value].maker else {
+        return Partial::Never;
+    };
+    let Kind::Node(node) = &graph.steps()[maker].kind else {
+        return Partial::Never;
+    };
+    if !matches!(node.pat, Pat::Ident(_)) || name.starts_with('_') {
+        return Partial::Never;
+    }
+    let returns = (0..graph.steps().len())
+        .any(|step| graph.ancestors[maker][step] && !graph.steps()[step].traits.returns.is_empty());
+    match &node.ty {
+        None => Partial::No(
+            format!("the type of node `{name}` is not written"),
+            format!("write it: `let {name}: Type = …;`"),
+        ),
+        Some(_) if returns => Partial::No(
+            format!("a `return` above node `{name}` may keep it from being computed"),
+            "put the `return` below it, or run the whole graph".to_owned(),
+        ),
+        Some(ty) => match signature::unspeakable(&graph.parsed, ty) {
+            None => Partial::Yes,
+            Some(why) => Partial::No(
+                format!("the type of node `{name}` {why}"),
+                "write one that could stand in the signature of another function".to_owned(),
+            ),
+        },
+    }
+}
+
+/// The values for which there is a partial run.
 pub(super) fn public(graph: &Graph) -> Vec<usize> {
     (0..graph.values.len())
-        .filter(|&value| {
-            let Maker::Step(maker) = graph.values[value].maker else {
-                return false;
-            };
-            let Kind::Node(node) = &graph.steps()[maker].kind else {
-                return false;
-            };
-            let returns = (0..graph.steps().len()).any(|step| {
-                graph.ancestors[maker][step] && !graph.steps()[step].traits.returns.is_empty()
-            });
-            node.ty.is_some() && matches!(node.pat, Pat::Ident(_)) && !returns
-        })
+        .filter(|&value| matches!(partial(graph, value), Partial::Yes))
         .collect()
+}
+
+pub(super) fn until_name(graph: &Graph, value: usize) -> Ident {
+    let name = &graph.values[value].name;
+    format_ident!("until_{}", name.unraw(), span = name.span())
 }
 
 pub(super) fn until(graph: &Graph, value: usize) -> TokenStream {
@@ -77,7 +111,7 @@ pub(super) fn until(graph: &Graph, value: usize) -> TokenStream {
         return TokenStream::new();
     };
     let name = graph.values[value].name.unraw();
-    let method = format_ident!("until_{name}", span = graph.values[value].name.span());
+    let method = until_name(graph, value);
     let output = &parsed.output;
     let result = if parsed.fallible() {
         emit!(<#output as #rt::Outcome>::With<#ty>)
@@ -130,32 +164,18 @@ pub(super) fn until(graph: &Graph, value: usize) -> TokenStream {
     }
 }
 
-/// The nodes for which a partial run lacks only a written type.
-pub(super) fn untyped(graph: &Graph) -> Vec<usize> {
-    (0..graph.values.len())
-        .filter(|&value| {
-            let Maker::Step(maker) = graph.values[value].maker else {
-                return false;
-            };
-            let name = graph.values[value].name.to_string();
-            let Kind::Node(node) = &graph.steps()[maker].kind else {
-                return false;
-            };
-            node.ty.is_none() && matches!(node.pat, Pat::Ident(_)) && !name.starts_with('_')
-        })
-        .collect()
-}
-
 /// A method that says why it is not there: a trait that nobody implements, and a hidden
 /// method that demands it.
-pub(super) fn trap(graph: &Graph, value: usize) -> (TokenStream, TokenStream) {
+pub(super) fn trap(graph: &Graph, value: usize) -> Option<(TokenStream, TokenStream)> {
+    let Partial::No(why, label) = partial(graph, value) else {
+        return None;
+    };
     let parsed = &graph.parsed;
     let name = graph.values[value].name.unraw();
     let method = format_ident!("until_{name}");
     let function = parsed.plain.sig.ident.unraw();
     let guard = format_ident!("__{function}_until_{name}");
-    let message = format!("there is no `until_{name}`: the type of node `{name}` is not written");
-    let label = format!("write it: `let {name}: Type = …;`");
+    let message = format!("there is no `until_{name}`: {why}");
     let Signature {
         mut generics,
         params,
@@ -180,7 +200,7 @@ pub(super) fn trap(graph: &Graph, value: usize) -> (TokenStream, TokenStream) {
             ::core::unreachable!()
         }
     };
-    (definition, method)
+    Some((definition, method))
 }
 
 pub(super) fn written_type(graph: &Graph, value: usize) -> Option<&Type> {

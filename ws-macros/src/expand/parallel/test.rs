@@ -5,7 +5,7 @@ use syn::Pat;
 use syn::ext::IdentExt;
 
 use super::plan::plan;
-use super::signature::Signature;
+use super::signature::{Signature, unspeakable};
 use crate::expand::{quiet, rt};
 use crate::lower::Graph;
 use crate::parse::{Kind, Node};
@@ -21,35 +21,7 @@ pub(super) fn test(graph: &Graph) -> TokenStream {
     );
     let krate = &parsed.args.krate;
     let output = &parsed.output;
-    let scripts = graph
-        .steps()
-        .iter()
-        .enumerate()
-        .filter_map(|(index, step)| {
-            let Kind::Node(Node {
-                pat: Pat::Ident(pat),
-                ty: Some(ty),
-                ..
-            }) = &step.kind
-            else {
-                return None;
-            };
-            // Types of a generic function are known only where it is run.
-            if parsed.plain.sig.generics.type_params().next().is_some() || pat.ident == "run" {
-                return None;
-            }
-            let method = &pat.ident;
-            let doc = format!("What node `{}` does instead of its own.", method.unraw());
-            Some(emit! {
-                #[doc = #doc]
-                #vis fn #method(
-                    self,
-                    script: impl ::core::convert::Into<#krate::graph::testing::Script<#ty>>,
-                ) -> Self {
-                    Self { run: self.run.with(#index, script.into()) }
-                }
-            })
-        });
+    let scripts = scripts(graph);
     let Signature {
         generics,
         params,
@@ -84,4 +56,43 @@ pub(super) fn test(graph: &Graph) -> TokenStream {
             }
         }
     }
+}
+
+/// A method for each node with a written type, which says what it does instead.
+pub(super) fn scripts(graph: &Graph) -> impl Iterator<Item = TokenStream> {
+    let parsed = &graph.parsed;
+    let (vis, krate) = (&parsed.plain.vis, &parsed.args.krate);
+    graph
+        .steps()
+        .iter()
+        .enumerate()
+        .filter_map(move |(index, step)| {
+            let Kind::Node(Node {
+                pat: Pat::Ident(pat),
+                ty: Some(ty),
+                ..
+            }) = &step.kind
+            else {
+                return None;
+            };
+            // Types of a generic function are known only where it is run.
+            if parsed.plain.sig.generics.type_params().next().is_some()
+                || pat.ident == "run"
+                || unspeakable(parsed, ty).is_some()
+                || graph.binder(&pat.ident) != Some(index)
+            {
+                return None;
+            }
+            let method = &pat.ident;
+            let doc = format!("What node `{}` does instead of its own.", method.unraw());
+            Some(emit! {
+                #[doc = #doc]
+                #vis fn #method(
+                    self,
+                    script: impl ::core::convert::Into<#krate::graph::testing::Script<#ty>>,
+                ) -> Self {
+                    Self { run: self.run.with(#index, script.into()) }
+                }
+            })
+        })
 }
