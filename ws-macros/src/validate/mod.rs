@@ -37,6 +37,7 @@ pub(crate) fn validate(graph: &Graph, errors: &mut Errors) {
     options::retry_of_what_cannot_fail(graph, errors);
     options::fallback_of_what_cannot_fail(graph, errors);
     options::timeout_without_way_out(graph, errors);
+    options::option_of_value(graph, errors);
     options::inline_or_spawn(graph, errors);
     options::blocking_node(graph, errors);
     options::graph_of_no_call(graph, errors);

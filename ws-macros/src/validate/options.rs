@@ -1,9 +1,11 @@
 //! Options that make sense, for a node that they make sense for.
 
+use syn::Ident;
 use syn::ext::IdentExt;
 
 use crate::errors::Errors;
 use crate::lower::Graph;
+use crate::names::{Position, walk_expr};
 use crate::parse::{Kind, Step, called};
 use crate::similar::nearest;
 
@@ -87,6 +89,32 @@ pub(super) fn timeout_without_way_out(graph: &Graph, errors: &mut Errors) {
                     step.name
                 ),
             );
+        }
+    }
+}
+
+/// Numbers are constants: they are those of all runs, and known before the first.
+pub(super) fn option_of_value(graph: &Graph, errors: &mut Errors) {
+    for step in graph.steps() {
+        let options = &step.options;
+        let numbers = [
+            ("limit", options.limit.as_ref()),
+            ("queue", options.queue.as_ref().map(|queue| &queue.places)),
+            ("max", options.batch.as_ref().map(|batch| &batch.max)),
+        ];
+        for (option, number) in numbers {
+            let Some(number) = number else {
+                continue;
+            };
+            walk_expr(&mut number.clone(), &mut |name: &Ident, _: Position| {
+                if graph.values.iter().any(|value| value.name == *name) {
+                    errors.at(
+                        name,
+                        format!("`{option}` is a constant, the same for all runs; `{name}` is a value of one"),
+                    );
+                }
+                None
+            });
         }
     }
 }
