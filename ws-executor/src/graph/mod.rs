@@ -242,7 +242,7 @@ pub mod rt {
         Bounded, DeadlineFor, Early, Flow, Late, Outcome, Question, Unbounded, early, end, exit,
         go, late, never_late, no_result, no_value, question, unknown_step,
     };
-    pub use super::run::{Ctx, Ended, Place, Plan, start};
+    pub use super::run::{Ctx, Ended, Place, Plan, Returns, start};
     pub use super::slot::{Back, Lent, Moves, Parallel, SharedSlot, Shares, Slot};
     pub use super::testing::{FromScript, Script, Scripted, TestRun};
     pub use super::virtual_time::Tracking;

@@ -333,7 +333,8 @@ impl<T: Send + 'static> Moves for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shared by nodes of a parallel run",
     label = "this value cannot be used by several threads at once",
-    note = "use `Arc` instead of `Rc` and `Mutex` instead of `RefCell`, or `#[task_graph(local)]` for a graph that stays on one task"
+    note = "use `Arc` instead of `Rc` and `Mutex` instead of `RefCell`, or `#[task_graph(local)]` for a graph that stays on one task",
+    note = "a trait object says so itself: write `&(dyn Trait + Send + Sync)`"
 )]
 pub trait Shares: Send + Sync + 'static {}
 

@@ -98,6 +98,18 @@ impl<R, C> fmt::Debug for Ended<R, C> {
     }
 }
 
+/// What a parallel run returns.
+#[diagnostic::on_unimplemented(
+    message = "a parallel run cannot return `{Self}`",
+    label = "the result, or the error, cannot be sent to another thread",
+    note = "of a `Box<dyn Error>`, write `Box<dyn Error + Send + Sync>`; \
+            or make it `#[task_graph(local)]`, a graph that stays on one task"
+)]
+pub trait Returns: Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<R: Send + 'static> Returns for R {}
+
 /// Runs a graph on the executor of `bound`.
 ///
 /// `program` makes the future of a node. It is a closure without captures: everything a
@@ -110,7 +122,7 @@ pub async fn start<St, R, S, const N: usize, P, Fut>(
 ) -> Ended<R, St>
 where
     St: Send + Sync + 'static,
-    R: Send + 'static,
+    R: Returns,
     S: Spawn + Clone + Send + Sync + 'static,
     P: Fn(Ctx<St, R, S, N>, u32) -> Fut + Copy + Send + 'static,
     Fut: Future<Output = (Ctx<St, R, S, N>, Flow<R>)> + Send + 'static,
