@@ -103,6 +103,8 @@ pub use metrics::{Metrics, WorkerMetrics};
 pub use scope::{Scope, ScopedTask};
 pub use task::{FallibleTask, Task};
 pub use worker::hosted::HostedWorker;
+/// See [`graph`].
+#[doc(inline)]
 pub use ws_macros::task_graph;
 pub use yield_now::{YieldNow, yield_now};
 

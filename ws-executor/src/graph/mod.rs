@@ -35,7 +35,8 @@
 //!
 //! 1. A `let` at the top of the body is a **node**. Any expression may be one: a call, a
 //!    block, a `match`, a macro. Using its name in another one is an **edge**. Nodes whose
-//!    inputs are ready run at the same time.
+//!    inputs are ready run at the same time. A node that nobody uses is an error, unless
+//!    its name begins with `_`.
 //! 2. Any other statement is a **fence**: it waits for all above it and precedes all below
 //!    it. So does the result. Only fences `return`.
 //! 3. A value moves into its only user, or into the one that is ordered after all others.
@@ -43,9 +44,13 @@
 //!    `&order`, `order.id` and `order.total()` mean what they always do, and moving out of
 //!    it is rustc's error. A name is bound once; a node is not `mut`.
 //! 4. `?` ends the run with that error, converted as usual. The other nodes are cancelled:
-//!    their futures are dropped before the run returns.
+//!    their futures are dropped before the run returns. That a graph can fail is seen by
+//!    the name of its return type, `Result` or `Option`; one by another name is said to be
+//!    one, `#[task_graph(fallible)]`, or there is no pipeline of it.
 //! 5. A `let` with a written type, `let sum: i64 = …`, is public: `until_sum` runs what it
-//!    needs and returns it, unless a `return` above it may keep it from being computed.
+//!    needs and returns it, unless a `return` above it may keep it from being computed. A
+//!    type that only the body can complete or name is not public: `Vec<_>`, `&str`, a
+//!    `struct` of the body.
 //! 6. An input `#[shared] db: &Db` is borrowed by every node that uses it. A parallel run
 //!    takes it as an `Arc<Db>`. The users of `#[shared(exclusive)] db: &mut Db` run one
 //!    after the other, in the order of the source; a parallel run takes an
@@ -56,6 +61,14 @@
 //!    parallel run needs values that are `Send`, and `Sync` if they are shared; type
 //!    parameters are `Send + Sync + 'static` there. `#[task_graph(local)]` has no parallel
 //!    run: its values may be anything, and its inputs may be borrowed.
+//! 9. A graph is a free function, not one of an `impl`, and a module of the same name: no
+//!    other module or import of that name can stand beside it, and a `use` takes both.
+//!
+//! | argument | meaning |
+//! |---|---|
+//! | `local` | no parallel run, see 8 |
+//! | `fallible` | the return type is a `Result` or an `Option` by another name, such as an alias. `fallible = false`: it is not, although it has that name |
+//! | `crate = path` | where this crate is, if it is a dependency by another name, or re-exported: `#[task_graph(crate = my_framework::executor)]` |
 //!
 //! | option | meaning |
 //! |---|---|
@@ -65,17 +78,17 @@
 //! | `timeout = "800ms"` | an attempt that takes longer is dropped and has failed; it is retried whatever `when` says, and ends the run with [`TimedOut`] |
 //! | `fallback = value` | the value after the last failure, instead of the end of the run |
 //! | `after(a, b)` | waits for these nodes as well |
-//! | `limit = 8` | at most so many runs of one bound graph, that is of one `on(…)` and its clones, or so many items of one pipeline, are in it at a time; a pause between attempts is outside. A plain call is not bound, and has no limits |
+//! | `limit = 8` | at most so many runs of one bound graph, that is of one `on(…)` and its clones, or so many items of one pipeline, are in it at a time; a pause between attempts is outside. A constant, like `queue` and `max`. A plain call is not bound, and has no limits |
 //! | `blocking` | runs on a thread for code that blocks, which is not cancelled: the run waits for it. In a plain call it runs where it is |
-//! | `graph` | calls another graph, found from the module that this one is in, whose nodes run in parallel as well |
+//! | `graph` | calls another graph, by any path of its function, whose nodes run in parallel as well |
 //! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
 //! | `name = "text"` | what it is called in messages and pictures |
 //!
 //! # Over a stream
 //!
 //! A graph with one input that is not `#[shared]` is also a pipeline over items of that
-//! type. `bind` takes the shared inputs once, and makes a
-//! [`pipeline::Builder`](crate::pipeline::Builder):
+//! type. `bind` takes the shared inputs once, an empty `Shared {}` if there are none, and
+//! makes a [`pipeline::Builder`](crate::pipeline::Builder):
 //!
 //! ```
 //! use std::sync::Arc;
@@ -129,11 +142,12 @@
 //!
 //! One task runs all nodes of an item; those that are ready run at the same time there.
 //! `Ok` and `Some` are results, `Err` is a failure with the name of its node, `None` and
-//! `skip!()` filter the item out. These options are *gates*, for a pipeline alone:
+//! `skip!()` filter the item out. `skip!()` stands anywhere but in closures and async
+//! blocks; a macro of your own by that name is called by a path. These options are *gates*, for a pipeline alone:
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `rate = "500/s"` | calls begin at least 2 ms apart, attempts included; what is not used is not saved up. The times are `s`, `m`, `h` |
+//! | `rate = "500/s"` | calls begin at least 2 ms apart, attempts included; what is not used is not saved up. The times are `s`, `m` or `min`, `h` |
 //! | `batch(x, max = 500, within = "200ms")` | called once with the `x` of many items, as a `Vec`: when there are 500, when the first has waited so long, or when all items wait for company and no more come. Returns a `Vec` with one answer for each, in order, or a `Result` of one. Another number is a panic, and an error is that of all of these items, so it is `Clone`. `retry`, `timeout`, `limit` and `rate` are for the call. Of the items it has `x` alone; whatever else it uses is `#[shared]` |
 //! | `key = event.user` | items with the same key, which is `Hash`, are in it one at a time and in the order of the source. An item waits there until all before it have come, or have ended |
 //! | `queue = 16` | so many items wait before it; the next one waits in the node before, which has no `batch`, and keeps its place in the `limit` of that |
@@ -163,7 +177,8 @@
 //! ([`testing`]); `report::on(&handle).observer(…)` tells an [`Observer`] what happens,
 //! of which [`Stats`] is one, and `Spans`, with the feature `tracing`, another.
 //!
-//! A duration is a string with a unit, or any expression of type `Duration`.
+//! A duration is a string with a unit (`ns`, `us`, `ms`, `s`, `m` or `min`, `h`), or any
+//! expression of type `Duration`.
 //!
 //! # How a run ends
 //!
@@ -183,6 +198,7 @@
 //!   limits in common with other runs.
 //! - A pipeline has no `deadline`, no observer and no `test` of its own: a node has its
 //!   `timeout`, and the [`Report`](crate::pipeline::Report) has the counts of each node.
+//! - It does not work in a crate with `#![no_implicit_prelude]`.
 //!
 //! # How it works
 //!
