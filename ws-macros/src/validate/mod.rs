@@ -41,6 +41,7 @@ pub(crate) fn validate(graph: &Graph, errors: &mut Errors) {
     options::inline_or_spawn(graph, errors);
     options::blocking_node(graph, errors);
     options::graph_of_no_call(graph, errors);
+    options::graph_of_itself(graph, errors);
 
     gates::gates_without_stream(graph, errors);
     gates::batch_of_what(graph, errors);

@@ -187,3 +187,21 @@ pub(super) fn graph_of_no_call(graph: &Graph, errors: &mut Errors) {
         }
     }
 }
+
+/// A graph that calls itself would contain itself, as any async function would.
+pub(super) fn graph_of_itself(graph: &Graph, errors: &mut Errors) {
+    let name = &graph.parsed.plain.sig.ident;
+    for step in graph.steps() {
+        if let (Some(_), Kind::Node(node)) = (step.options.graph, &step.kind) {
+            if let Some(path) = called(&node.expr).filter(|path| path.is_ident(name)) {
+                errors.hide_body = true;
+                errors.at(
+                    path,
+                    format!(
+                        "`{name}` cannot call itself: a call would contain another one, and so on"
+                    ),
+                );
+            }
+        }
+    }
+}
