@@ -106,6 +106,37 @@ fn limits_hold_and_every_node_is_counted() {
 }
 
 #[task_graph]
+async fn refused(value: u32) -> Result<u32, Bad> {
+    let same = double(value).await / 2;
+    if same == 1 {
+        return Err(Bad(1));
+    }
+    if same == 2 {
+        Err(Bad(2))?;
+    }
+    if same == 3 { Err(Bad(3)) } else { Ok(same) }
+}
+
+#[test]
+fn an_error_has_the_name_of_its_step_however_it_ends_the_item() {
+    let items = Items::new(refused::Shared {});
+    let verdicts = all(&items, 0..4);
+    let [
+        Verdict::Done(0),
+        Verdict::Failed(Bad(1), Some("fence")),
+        Verdict::Failed(Bad(2), Some("fence")),
+        Verdict::Failed(Bad(3), Some("result")),
+    ] = verdicts[..]
+    else {
+        panic!("{verdicts:?}");
+    };
+    let counts = |node: &NodeReport| (node.started, node.finished, node.failed);
+    let nodes = items.nodes();
+    let steps: Vec<_> = nodes.iter().skip(1).map(counts).collect();
+    assert_eq!(steps, [(4, 3, 1), (3, 2, 1), (2, 1, 1)]);
+}
+
+#[task_graph]
 async fn together(value: u32, #[shared] meeting: &Meeting) -> u32 {
     let left = come(meeting, value).await;
     let right = come(meeting, value).await;

@@ -178,7 +178,12 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
     let (enter, done) = (mode.enter(index), mode.done());
     let exit = |result: TokenStream| {
         let exit = mode.exit(graph, index, emit!(__result));
-        emit!({ let __result: #output = #result; __inside.done(); #exit })
+        let end = if graph.parsed.fallible() {
+            emit!(__inside.end(&__result))
+        } else {
+            emit!(__inside.done())
+        };
+        emit!({ let __result: #output = #result; #end; #exit })
     };
     match (&graph.steps()[index].kind, mode) {
         (Kind::Fence(stmt), Mode::Plain) => {

@@ -30,6 +30,9 @@ pub trait Ends: Outcome {
         node: Option<&'static str>,
     ) -> Verdict<Self::Output, Self::Error>;
 
+    /// Whether the step that ended with it has failed.
+    fn is_failure(&self) -> bool;
+
     /// The payload, or the end as it is.
     fn payload(self) -> Result<Self::Output, Self>;
 }
@@ -53,6 +56,11 @@ impl<T, E> Ends for Result<T, E> {
         }
     }
 
+    #[inline]
+    fn is_failure(&self) -> bool {
+        self.is_err()
+    }
+
     fn payload(self) -> Result<T, Self> {
         self.map_err(Err)
     }
@@ -69,6 +77,11 @@ impl<T> Ends for Option<T> {
 
     fn many(with: Option<Vec<T>>, _: Option<&'static str>) -> Verdict<T, Infallible> {
         with.map_or(Verdict::Skipped, Verdict::Many)
+    }
+
+    #[inline]
+    fn is_failure(&self) -> bool {
+        false
     }
 
     fn payload(self) -> Result<T, Self> {

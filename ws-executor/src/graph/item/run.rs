@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use super::ends::Ends;
 use super::gates::Gates;
 use crate::task::contain::Payload;
 
@@ -217,6 +218,14 @@ impl Inside<'_> {
             self.run.gates.stats().took(self.node, began.elapsed());
         }
         self.leave(DONE);
+    }
+
+    /// A fence, or the result, ends the item with this.
+    #[inline]
+    pub fn end(&self, result: &impl Ends) {
+        if !result.is_failure() {
+            self.done();
+        }
     }
 
     #[inline]
