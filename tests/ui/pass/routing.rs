@@ -31,6 +31,29 @@ async fn route(kind: Kind) -> Result<u32, &'static str> {
     Ok(half)
 }
 
+#[task_graph]
+async fn given(number: Option<u32>) -> Result<u32, &'static str> {
+    let some = number.filter(|number| *number > 0);
+    check(match some {
+        Some(some) => some,
+        None => return Ok(check(1).await?),
+    })
+    .await?;
+    check(match check(1).await? {
+        1 => 2,
+        _ => return Err("never"),
+    })
+    .await
+}
+
+async fn check(number: u32) -> Result<u32, &'static str> {
+    if number < 10 {
+        Ok(number)
+    } else {
+        Err("large")
+    }
+}
+
 async fn small() -> Result<u32, &'static str> {
     Ok(1)
 }
@@ -52,6 +75,10 @@ fn main() {
         for (kind, expected) in cases {
             assert_eq!(route(kind).await, expected);
             assert_eq!(route::on(&handle).run(kind).await, expected);
+        }
+        for (number, expected) in [(None, Ok(1)), (Some(3), Ok(2)), (Some(10), Err("large"))] {
+            assert_eq!(given(number).await, expected);
+            assert_eq!(given::on(&handle).run(number).await, expected);
         }
     });
 }

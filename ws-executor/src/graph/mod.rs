@@ -194,6 +194,10 @@
 //!   run where they are.
 //! - The value of a node cannot borrow from that of another one, except in a local graph
 //!   where nothing runs at the same time.
+//! - A value that is shared is captured by reference, also if it is `Copy`. What goes to a
+//!   task or a thread of its own is copied before: `{ let id = id; spawn(async move { … }) }`.
+//! - A `return` inside of a macro is that of the node's code alone: `return Err(…)` ends the
+//!   run all the same, but `return Ok(…)` is written outside of macros.
 //! - A graph that is called with the option `graph` has no `#[shared]` inputs, and no
 //!   limits in common with other runs.
 //! - A pipeline has no `deadline`, no observer and no `test` of its own: a node has its

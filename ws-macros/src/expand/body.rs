@@ -195,8 +195,9 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
             }
         }
         (Kind::Fence(stmt), Mode::Item) => {
-            let mut stmt = node::stmt(graph, stmt, &lent);
+            let mut stmt = stmt.clone();
             node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
+            let stmt = node::stmt(graph, &stmt, &lent);
             // Without `;` it would be the value of the block.
             let semi = matches!(stmt, Stmt::Expr(_, None)).then(|| emit!(;));
             emit!({ #enter #(#references)* #stmt #semi #done })
@@ -208,8 +209,9 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
             emit!(#expr)
         }
         (Kind::Tail(expr), Mode::Item) => {
-            let mut expr = node::expr(graph, expr, &lent);
+            let mut expr = expr.clone();
             node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
+            let expr = node::expr(graph, &expr, &lent);
             let end = exit(emit!(#expr));
             emit!({ #enter #(#references)* #end })
         }

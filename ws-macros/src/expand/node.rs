@@ -433,7 +433,8 @@ impl VisitMut for Questions<'_> {
 }
 
 /// Makes `return value` in a fence of a parallel run end the run, and not only the block
-/// that the fence is compiled to.
+/// that the fence is compiled to. It comes before [`Questions`], which hides what it has
+/// seen.
 pub(super) struct Returns<'a> {
     pub(super) exit: &'a dyn Fn(TokenStream) -> TokenStream,
 }
@@ -442,8 +443,8 @@ impl VisitMut for Returns<'_> {
     fn visit_expr_return_mut(&mut self, ret: &mut syn::ExprReturn) {
         visit_mut::visit_expr_return_mut(self, ret);
         let value = ret.expr.take().map_or(emit!(()), |value| emit!(#value));
-        let exit = (self.exit)(value);
-        ret.expr = Some(Box::new(Expr::Verbatim(exit)));
+        let exit = syn::parse2((self.exit)(value)).expect("an expression");
+        ret.expr = Some(Box::new(exit));
     }
 
     // Their `return`s are their own.

@@ -169,14 +169,16 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
             emit!(#(#attrs)* let #pat #ty = #value; #(#outputs)*)
         }
         Kind::Fence(stmt) => {
-            let mut stmt = node::stmt(graph, stmt, &lent);
+            let mut stmt = stmt.clone();
             node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
+            let stmt = node::stmt(graph, &stmt, &lent);
             // A fence without `;` is a statement all the same.
             emit!(#stmt;)
         }
         Kind::Tail(expr) => {
-            let mut expr = node::expr(graph, expr, &lent);
+            let mut expr = expr.clone();
             node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
+            let expr = node::expr(graph, &expr, &lent);
             let exit = exit(emit!(__result));
             emit!(let __result: #output = #expr; return #exit;)
         }
