@@ -461,6 +461,61 @@ impl Spawn for Counted {
 }
 
 #[task_graph]
+async fn forth(#[shared(exclusive)] one: &mut u32, #[shared(exclusive)] two: &mut u32) -> u32 {
+    let sum = add(one, two).await;
+    sum
+}
+
+#[task_graph]
+async fn back(#[shared(exclusive)] two: &mut u32, #[shared(exclusive)] one: &mut u32) -> u32 {
+    let sum = add(one, two).await;
+    sum
+}
+
+async fn add(one: &mut u32, two: &mut u32) -> u32 {
+    *one += 1;
+    ws_executor::yield_now().await; // Others come meanwhile.
+    *two += 1;
+    *one + *two
+}
+
+#[test]
+fn nodes_that_use_two_exclusive_inputs_do_not_wait_for_each_other() {
+    watchdog::guard("two exclusive inputs in two orders", || {
+        let executor = executor(2);
+        let (one, two) = (Exclusive::new(0), Exclusive::new(0));
+        let runs = (0..200).map(|round| {
+            let (one, two) = (one.clone(), two.clone());
+            // Both graphs, and both values in both places.
+            let handle = executor.handle();
+            async move {
+                match round % 4 {
+                    0 => forth::on(&handle).run(one, two).await,
+                    1 => back::on(&handle).run(two, one).await,
+                    2 => forth::on(&handle).run(two, one).await,
+                    _ => back::on(&handle).run(one, two).await,
+                }
+            }
+        });
+        let sums = block_on(futures::future::join_all(runs));
+        assert_eq!(sums.into_iter().max(), Some(400));
+    });
+}
+
+#[test]
+fn a_node_that_would_wait_for_itself_panics() {
+    watchdog::guard("one exclusive value twice", || {
+        let executor = executor(2);
+        let one = Exclusive::new(0);
+        let run = forth::on(&executor.handle()).run(one.clone(), one);
+        let run = std::panic::AssertUnwindSafe(run);
+        let panic = block_on(futures::FutureExt::catch_unwind(run)).unwrap_err();
+        let text = panic.downcast_ref::<&str>().unwrap();
+        assert!(text.contains("two of its inputs are the same"), "{text}");
+    });
+}
+
+#[task_graph]
 async fn fan(start: u32) -> u32 {
     let root = start + 1;
     let a = root + 1;

@@ -245,13 +245,50 @@ impl<T> Exclusive<T> {
     /// });
     /// ```
     pub async fn lock(&self) -> Locked<'_, T> {
-        let permit = self.0.turn.acquire().await;
-        let value = lock(&self.0.value).take();
-        Locked {
-            value,
-            shared: &self.0,
-            _permit: permit,
-        }
+        enter(self, self.0.turn.acquire().await)
+    }
+}
+
+/// The queue before a value.
+pub fn turn<T>(exclusive: &Exclusive<T>) -> &Limit {
+    &exclusive.0.turn
+}
+
+/// Waits for several turns, always in the order of where they are in memory: whoever waits
+/// has only turns before that one, so no two wait for each other.
+///
+/// # Panics
+/// If two are the same, which would wait for itself.
+pub async fn turns<'a, const N: usize>(turns: [&'a Limit; N]) -> [Permit<'a>; N] {
+    let mut order: [usize; N] = std::array::from_fn(|index| index);
+    order.sort_unstable_by_key(|&index| std::ptr::from_ref(turns[index]).addr());
+    let same = |pair: &[usize]| std::ptr::eq(turns[pair[0]], turns[pair[1]]);
+    assert!(
+        !order.windows(2).any(same),
+        "a node would wait for itself: two of its inputs are the same `Exclusive`"
+    );
+    let mut permits = [const { None }; N];
+    for index in order {
+        permits[index] = Some(turns[index].acquire().await);
+    }
+    permits.map(|permit| permit.expect("each was waited for"))
+}
+
+/// The value, for whoever has its turn.
+///
+/// # Panics
+/// If it is the turn of another value.
+pub fn enter<'a, T>(exclusive: &'a Exclusive<T>, permit: Permit<'a>) -> Locked<'a, T> {
+    let shared = &*exclusive.0;
+    assert!(
+        std::ptr::eq(permit.limit, &shared.turn),
+        "the turn of another value"
+    );
+    let value = lock(&shared.value).take();
+    Locked {
+        value,
+        shared,
+        _permit: permit,
     }
 }
 

@@ -54,9 +54,12 @@
 //! 6. An input `#[shared] db: &Db` is borrowed by every node that uses it. A parallel run
 //!    takes it as an `Arc<Db>`. The users of `#[shared(exclusive)] db: &mut Db` run one
 //!    after the other, in the order of the source; a parallel run takes an
-//!    [`Exclusive<Db>`](Exclusive), which several runs may share. In a pipeline, an item
-//!    that waits at a gate of a node has not locked it. All other inputs are owned.
-//! 7. Options are written `#[node(…)]` before the `let`; they are in the table below.
+//!    [`Exclusive<Db>`](Exclusive), which several runs may share. A node that uses several
+//!    of them waits for all, in one order for all graphs, so that no two wait for each
+//!    other. In a pipeline, an item that waits at a gate of a node has not locked it. All
+//!    other inputs are owned.
+//! 7. Options are written `#[node(…)]` before the `let`; they are in the table below. A
+//!    name in `retry`, `timeout`, `fallback` or `key` is used by the node like any other.
 //! 8. Generics, `where` clauses, visibility, documentation and attributes are kept. A
 //!    parallel run needs values that are `Send`, and `Sync` if they are shared; type
 //!    parameters are `Send + Sync + 'static` there. `#[task_graph(local)]` has no parallel
@@ -257,7 +260,7 @@ pub mod rt {
         Run, Single, States, cause, element, ended, flat, flat_all, many, one, single,
         sure_element, verdict,
     };
-    pub use super::limit::{Acquire, Limit, Permit};
+    pub use super::limit::{Acquire, Limit, Permit, enter, turn, turns};
     pub use super::outcome::{
         Bounded, DeadlineFor, Early, Flow, Late, Outcome, Question, Unbounded, early, end, exit,
         go, late, never_late, no_result, no_value, question, unknown_step,

@@ -150,10 +150,7 @@ pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStr
         let name = &graph.values[value].name;
         let gathered = batch.is_some_and(|batch| batch.value == *name);
         match mode {
-            Mode::Item if graph.is_exclusive(value) => match graph.steps()[step].kind {
-                Kind::Node(_) => TokenStream::new(), // behind its gates
-                Kind::Fence(_) | Kind::Tail(_) => gate::locked(graph, value),
-            },
+            Mode::Item if graph.is_exclusive(value) => TokenStream::new(), // locked
             // The call of the batch has them all.
             Mode::Item if gathered => TokenStream::new(),
             _ if mode.is_reference(graph, value, step) => TokenStream::new(),
@@ -168,7 +165,13 @@ pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStr
             _ => TokenStream::new(),
         }
     });
-    inputs.filter(|input| !input.is_empty()).collect()
+    let locks = match (mode, &graph.steps()[step].kind) {
+        (Mode::Item, Kind::Fence(_) | Kind::Tail(_)) => gate::locks(graph, step),
+        (Mode::Item, Kind::Node(_)) => None, // behind its gates
+        (Mode::Plain, _) => None,
+    };
+    let inputs = inputs.filter(|input| !input.is_empty());
+    inputs.chain(locks).collect()
 }
 
 fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {

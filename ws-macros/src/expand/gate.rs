@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
+use syn::Ident;
 use syn::spanned::Spanned;
 
 use super::body::{self, Mode};
@@ -154,21 +155,35 @@ pub(super) fn borrowed(graph: &Graph, input: usize) -> TokenStream {
     emit!(let #pat = &*__program.#field;)
 }
 
-/// The exclusive inputs of a step.
-pub(super) fn locks(graph: &Graph, step: usize) -> Vec<TokenStream> {
-    let inputs = graph.inputs_of(step).into_iter();
-    let exclusive = inputs.filter(|&value| graph.is_exclusive(value));
-    exclusive.map(|value| locked(graph, value)).collect()
+/// The exclusive inputs of a step, until the end of the block.
+pub(super) fn locks(graph: &Graph, step: usize) -> Option<TokenStream> {
+    lock(graph, step, |name| emit!(__program.#name))
 }
 
-/// An exclusive input, until the end of the block.
-pub(super) fn locked(graph: &Graph, value: usize) -> TokenStream {
-    let name = &graph.values[value].name;
-    let guard = own("lent", name);
-    emit! {
-        let mut #guard = __program.#name.lock().await;
-        let #name = &mut *#guard;
-    }
+/// The same, where each is in `handle`. All of them together: see `turns`.
+pub(super) fn lock(
+    graph: &Graph,
+    step: usize,
+    handle: impl Fn(&Ident) -> TokenStream,
+) -> Option<TokenStream> {
+    let rt = rt(&graph.parsed);
+    let inputs = graph.inputs_of(step).into_iter();
+    let exclusive = inputs.filter(|&value| graph.is_exclusive(value));
+    let names: Vec<&Ident> = exclusive.map(|value| &graph.values[value].name).collect();
+    let handles: Vec<TokenStream> = names.iter().map(|name| handle(name)).collect();
+    let turns = names.iter().map(|name| own("turn", name));
+    let turns: Vec<Ident> = turns.collect();
+    let guards = names.iter().map(|name| own("lent", name));
+    let guards: Vec<Ident> = guards.collect();
+    (!names.is_empty()).then(|| {
+        emit! {
+            let [#(#turns),*] = #rt::turns([#(#rt::turn(&#handles)),*]).await;
+            #(
+                let mut #guards = #rt::enter(&#handles, #turns);
+                let #names = &mut *#guards;
+            )*
+        }
+    })
 }
 
 /// A node with `flat`, and what runs for each element.

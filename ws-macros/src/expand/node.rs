@@ -67,7 +67,7 @@ pub(super) struct Env {
     pass: Option<TokenStream>,
     leaves: bool,
     /// What an attempt locks when it has passed: who waits at a gate keeps nobody from it.
-    locks: Vec<TokenStream>,
+    locks: Option<TokenStream>,
     /// A batch is of one, and its answers are one.
     single: bool,
     /// What a test says about this node, if that can be.
@@ -84,7 +84,7 @@ impl Env {
             site: emit!(#rt::Site::plain()),
             pass: None,
             leaves: false,
-            locks: Vec::new(),
+            locks: None,
             single: true,
             scripted: None,
             sub_runs: false,
@@ -107,7 +107,7 @@ impl Env {
             site: emit!(__ctx.site(#index)),
             pass,
             leaves: false,
-            locks: Vec::new(),
+            locks: None,
             single: true,
             scripted,
             sub_runs: true,
@@ -149,11 +149,10 @@ impl Env {
 
     /// `code` with what it locks.
     fn locked(&self, code: TokenStream) -> TokenStream {
-        if self.locks.is_empty() {
-            return code;
+        match &self.locks {
+            Some(locks) => emit!({ #locks let __locked = #code; __locked }),
+            None => code,
         }
-        let locks = &self.locks;
-        emit!({ #(#locks)* let __locked = #code; __locked })
     }
 
     /// `code`, or what a test says, `how` that becomes one.

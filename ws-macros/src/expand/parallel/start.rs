@@ -13,7 +13,7 @@ use super::plan::number;
 use super::run::{public, target, written_type};
 use super::signature::Signature;
 use crate::expand::node::{self, Env};
-use crate::expand::{own, rt};
+use crate::expand::{gate, own, rt};
 use crate::lower::{Graph, Maker};
 use crate::parse::Kind;
 
@@ -129,11 +129,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
             let (slot, guard) = (Literal::usize_unsuffixed(value), own("lent", name));
             if graph.is_exclusive(value) {
                 let handle = own("exclusive", name);
-                emit! {
-                    let #handle = __values.#slot.share();
-                    let mut #guard = #handle.lock().await;
-                    let #name = &mut *#guard;
-                }
+                emit!(let #handle = __values.#slot.share();)
             } else if graph.is_shared_input(value) {
                 // The user's name is a reference already, and the slot holds an `Arc`.
                 emit!(let #guard = __values.#slot.share(); let #name = &**#guard;)
@@ -148,6 +144,10 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
                 }
             }
         })
+        .chain(gate::lock(graph, index, |name| {
+            let handle = own("exclusive", name);
+            emit!(#handle)
+        }))
         .collect();
     let exit = |value: TokenStream| {
         if graph.parsed.fallible() {
