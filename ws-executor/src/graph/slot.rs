@@ -362,7 +362,7 @@ impl<T> Parallel<Slot<T>> {
     #[inline]
     pub fn set(&self, value: T)
     where
-        T: Moves,
+        T: Moves, // rustc shows this line: a node owns its value, and borrows from no other
     {
         self.0.set(value);
     }
@@ -398,7 +398,7 @@ impl<T> Parallel<SharedSlot<T>> {
     #[inline]
     pub fn set(&self, value: T)
     where
-        T: Shares,
+        T: Shares, // rustc shows this line: a node owns its value, and borrows from no other
     {
         self.0.set(value);
     }

@@ -4,7 +4,7 @@
 //! So their types are inferred together, as they are in the function as it was written:
 //! the arm of a node fixes the type of its slot, and the arms of its users come later.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
 use syn::Pat;
 use syn::visit_mut::VisitMut;
@@ -57,6 +57,9 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
         }
     });
     let arms = graph.order.iter().map(|&step| arm(graph, step));
+    // What rustc says about a node that borrows from another one, it says there first: the
+    // code around all nodes stands below them.
+    let below = at(parsed.plain.block.brace_token.span.close());
     let (go, end) = if parsed.fallible() {
         (
             emit!(#rt::go::<#output>()),
@@ -67,6 +70,24 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
             emit!(#rt::Flow::<#output>::Continue(())),
             emit!(__node.await),
         )
+    };
+    let program = quote_spanned! {below=>
+        |__own, __step| async move {
+            // The node borrows its share in the run, and hands it back.
+            let __flow = {
+                let __ctx = &__own;
+                let __node = async {
+                    let __values = __ctx.state();
+                    match __step {
+                        #(#arms)*
+                        _ => #rt::unknown_step(),
+                    }
+                    #go
+                };
+                #end
+            };
+            (__own, __flow)
+        }
     };
     emit! {
         #[doc(hidden)]
@@ -84,22 +105,7 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
             #(#patterns)*
             let __values = (#(#slots,)*);
             async move {
-                let __run = #rt::start(__bound, __plan, __values, |__own, __step| async move {
-                    // The node borrows its share in the run, and hands it back.
-                    let __flow = {
-                        let __ctx = &__own;
-                        let __node = async {
-                            let __values = __ctx.state();
-                            match __step {
-                                #(#arms)*
-                                _ => #rt::unknown_step(),
-                            }
-                            #go
-                        };
-                        #end
-                    };
-                    (__own, __flow)
-                });
+                let __run = #rt::start(__bound, __plan, __values, #program);
                 match __run.await {
                     #rt::Ended::Exit(__result) => #rt::Ended::Exit(__result),
                     #rt::Ended::Late => #rt::Ended::Late,
@@ -108,6 +114,11 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
             }
         }
     }
+}
+
+/// Our own names, at a place of the user's.
+fn at(place: Span) -> Span {
+    Span::mixed_site().located_at(place)
 }
 
 /// Whether several nodes may look at a value at once.
@@ -126,7 +137,13 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
         .into_iter()
         .map(|value| {
             let name = &graph.values[value].name;
-            let (slot, guard) = (Literal::usize_unsuffixed(value), own("lent", name));
+            let (slot, mut guard) = (Literal::usize_unsuffixed(value), own("lent", name));
+            // What is wrong with a borrow is wrong where the value is used.
+            let used = graph.uses[index].iter();
+            let used = used.filter(|used| used.value == Some(value));
+            let used = used.map(|used| at(used.name.span())).next();
+            let used = used.unwrap_or(Span::mixed_site());
+            guard.set_span(used);
             if graph.is_exclusive(value) {
                 let handle = own("exclusive", name);
                 emit!(let #handle = __values.#slot.share();)
@@ -134,7 +151,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
                 // The user's name is a reference already, and the slot holds an `Arc`.
                 emit!(let #guard = __values.#slot.share(); let #name = &**#guard;)
             } else if graph.values[value].mover != Some(index) {
-                emit!(let #guard = __values.#slot.share(); let #name = &*#guard;)
+                quote_spanned!(used=> let #guard = __values.#slot.share(); let #name = &*#guard;)
             } else {
                 let taken = node::alone(graph, index, value, emit!(__values.#slot.take()));
                 if lent.contains(name) {
@@ -162,9 +179,10 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
             let (attrs, pat) = (&node.attrs, &node.pat);
             let ty = node.ty.as_ref().map(|ty| emit!(: #ty));
             let outputs = graph.outputs_of(index).map(|value| {
-                let (slot, name) = (Literal::usize_unsuffixed(value), &graph.values[value].name);
-                let values = emit!(__values);
-                quote_spanned!(name.span()=> #values.#slot.set(#name);)
+                let name = &graph.values[value].name;
+                let mut slot = Literal::usize_unsuffixed(value);
+                slot.set_span(at(name.span()));
+                quote_spanned!(at(name.span())=> __values.#slot.set(#name);)
             });
             emit!(#(#attrs)* let #pat #ty = #value; #(#outputs)*)
         }
