@@ -126,6 +126,142 @@ async fn falls_back_on_error(service: Arc<Service>) -> Result<u32, Trouble> {
     Ok(10 * first + second)
 }
 
+#[derive(Debug, PartialEq)]
+struct Refused(u32);
+
+impl From<Refused> for Trouble {
+    fn from(_: Refused) -> Self {
+        Self::Broken
+    }
+}
+
+impl Service {
+    async fn text(&self) -> Result<String, Refused> {
+        match self.call().await {
+            Ok(number) => Ok(number.to_string()),
+            Err(_) => Err(Refused(1)),
+        }
+    }
+}
+
+/// The only `?` is not the last thing that happens, and the closure's type is not written.
+#[task_graph]
+async fn retries_inside(service: Arc<Service>) -> Result<usize, Trouble> {
+    #[node(retry(4, when = |refused| refused.0 == 1))]
+    let length = service.text().await?.len();
+    Ok(length)
+}
+
+#[test]
+fn when_has_the_error_of_the_question_wherever_it_is() {
+    let executor = executor(2);
+    for plain in [true, false] {
+        let service = Service::busy(4);
+        let run = retries_inside::on(&executor.handle());
+        let result = if plain {
+            block_on(retries_inside(service.clone()))
+        } else {
+            block_on(run.run(service.clone()))
+        };
+        assert_eq!(result, Ok(1));
+        assert_eq!(service.calls.load(Ordering::Relaxed), 5);
+    }
+}
+
+/// Whoever calls it says how often, how fast, how long, and after what.
+#[task_graph]
+async fn told(
+    service: Arc<Service>,
+    times: u32,
+    pause: Duration,
+    enough: Duration,
+) -> Result<u32, Trouble> {
+    let final_one = Trouble::Broken;
+    #[node(retry(times, backoff = pause, when = |error| *error != final_one), timeout = enough)]
+    let answer = service.call().await?;
+    let twice = times * 2;
+    Ok(answer + twice)
+}
+
+#[test]
+fn options_use_values_like_any_expression() {
+    let executor = executor(2);
+    let time = Instantly::default();
+    let run = |service: &Arc<Service>, times| {
+        let (pause, enough) = (Duration::from_millis(3), Duration::from_millis(70));
+        let on = told::on(&executor.handle()).timer(time.clone());
+        block_on(on.run(service.clone(), times, pause, enough))
+    };
+    assert_eq!(run(&Service::busy(2), 2), Ok(11));
+    assert_eq!(time.take(), [3, 3]);
+    assert_eq!(run(&Service::busy(2), 1), Err(Trouble::Busy));
+    time.take();
+    let broken = Arc::new(Service {
+        broken: true,
+        ..Service::default()
+    });
+    assert_eq!(run(&broken, 9), Err(Trouble::Broken));
+    assert_eq!(time.take(), []);
+    let hangs = Arc::new(Service {
+        hangs: true,
+        ..Service::default()
+    });
+    assert_eq!(run(&hangs, 0), Err(Trouble::Late));
+    assert_eq!(time.take(), [70]);
+    let none = Duration::ZERO;
+    let plain = told(Service::busy(1), 1, none, Duration::from_secs(60));
+    assert_eq!(block_on(plain), Ok(9));
+}
+
+/// One attempt may use up what it has; the next one could not.
+#[task_graph]
+async fn consumes(
+    text: String,
+    other: String,
+    #[shared(exclusive)] list: &mut Vec<u32>,
+) -> Result<usize, Trouble> {
+    #[node(timeout = "1h")]
+    let first = length(text).await?;
+    #[node(fallback = 100)]
+    let second = length(other).await?;
+    #[node(timeout = "1h")]
+    let third = grow(list, first).await?;
+    #[node(retry(3), fallback = list.len())]
+    let fourth = grow(list, third).await?;
+    Ok(second + fourth)
+}
+
+async fn length(text: String) -> Result<usize, Trouble> {
+    if text.is_empty() {
+        Err(Trouble::Broken)
+    } else {
+        Ok(text.len())
+    }
+}
+
+/// Grows at every attempt, and succeeds from three on.
+async fn grow(list: &mut Vec<u32>, _: usize) -> Result<usize, Trouble> {
+    list.push(1);
+    if list.len() == 1 || list.len() > 2 {
+        Ok(list.len())
+    } else {
+        Err(Trouble::Busy)
+    }
+}
+
+#[test]
+fn a_node_that_is_tried_once_owns_its_inputs() {
+    let executor = executor(2);
+    let mut list = Vec::new();
+    let plain = consumes("one".into(), String::new(), &mut list);
+    assert_eq!(block_on(plain), Ok(103));
+    assert_eq!(list.len(), 3);
+    let list = Exclusive::new(Vec::new());
+    let run = consumes::on(&executor.handle()).run("one".into(), "two".into(), list.clone());
+    assert_eq!(block_on(run), Ok(6));
+    assert_eq!(list.try_into_inner().unwrap().len(), 3);
+}
+
 #[test]
 fn retry_tries_again_with_growing_pauses() {
     let executor = executor(2);

@@ -122,6 +122,54 @@ fn scripts_take_the_place_of_nodes() {
     });
 }
 
+trait Store: Send + Sync {
+    fn size(&self) -> u32;
+}
+
+struct Memory(u32);
+
+impl Store for Memory {
+    fn size(&self) -> u32 {
+        self.0
+    }
+}
+
+async fn connect(number: u32) -> Result<Arc<Memory>, Small> {
+    call(number).await.map(|number| Arc::new(Memory(number)))
+}
+
+#[task_graph]
+async fn stores(number: u32) -> Result<u32, Trouble> {
+    let store: Arc<dyn Store> = connect(number).await?;
+    #[node(retry(1))]
+    let again: Arc<dyn Store> = connect(number).await?;
+    let length: usize = call(number).await?.to_string().len();
+    let both: u32 = call(call(number).await?).await?;
+    Ok(store.size() + again.size() + u32::try_from(length).unwrap_or(0) + both)
+}
+
+#[test]
+fn scripts_fail_at_the_question_and_values_are_coerced_after_it() {
+    watchdog::guard("scripts and questions", || {
+        let executor = executor(2);
+        let test = || stores::test(&executor.handle());
+        assert_eq!(block_on(stores(10)), Ok(32));
+        assert_eq!(block_on(test().run(10)).result, Ok(32));
+        let one: Arc<dyn Store> = Arc::new(Memory(1));
+        let run = test().store(value(one.clone())).again(value(one));
+        assert_eq!(block_on(run.run(10)).result, Ok(14));
+        let run = test().store(fail(Small(1)));
+        assert_eq!(block_on(run.run(10)).result, Err(Trouble::Busy));
+        let run = test().again(fail(Small(1)).times(1));
+        assert_eq!(block_on(run.run(10)).result, Ok(32));
+        // The only `?`, wherever it is; of several, what they become.
+        let run = test().length(fail(Small(1)));
+        assert_eq!(block_on(run.run(10)).result, Err(Trouble::Busy));
+        let run = test().both(fail(Trouble::Late));
+        assert_eq!(block_on(run.run(10)).result, Err(Trouble::Late));
+    });
+}
+
 #[derive(Default)]
 struct Events(Mutex<Vec<(&'static str, &'static str)>>);
 

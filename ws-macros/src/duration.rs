@@ -1,8 +1,7 @@
 //! Durations as they are written in options: `"800ms"`, `"50ms..2s"`.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::{Expr, ExprLit, Lit};
+use quote::ToTokens;
+use syn::{Expr, ExprLit, Lit, parse_quote};
 
 use crate::errors::Errors;
 
@@ -19,9 +18,9 @@ const UNITS: [(&str, u64); 8] = [
 ];
 
 /// An expression of type `Duration`: a string with a unit, or any other expression.
-pub(crate) fn duration(value: &Expr, errors: &mut Errors) -> TokenStream {
+pub(crate) fn duration(value: &Expr, errors: &mut Errors) -> Expr {
     match literal(value) {
-        None => value.to_token_stream(),
+        None => value.clone(),
         Some(Lit::Str(text)) => match nanos(&text.value()) {
             Some(nanos) => tokens(nanos),
             None => {
@@ -37,7 +36,7 @@ pub(crate) fn duration(value: &Expr, errors: &mut Errors) -> TokenStream {
 }
 
 /// Two of them: `"50ms..2s"`, or one for both.
-pub(crate) fn range(value: &Expr, errors: &mut Errors) -> (TokenStream, TokenStream) {
+pub(crate) fn range(value: &Expr, errors: &mut Errors) -> (Expr, Expr) {
     let Some(Lit::Str(text)) = literal(value) else {
         let both = duration(value, errors);
         return (both.clone(), both);
@@ -93,8 +92,8 @@ fn nanos(text: &str) -> Option<u64> {
     number.checked_mul(*length)
 }
 
-fn tokens(nanos: u64) -> TokenStream {
-    quote!(::core::time::Duration::from_nanos(#nanos))
+fn tokens(nanos: u64) -> Expr {
+    parse_quote!(::core::time::Duration::from_nanos(#nanos))
 }
 
 #[cfg(test)]

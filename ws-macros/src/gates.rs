@@ -29,7 +29,7 @@ pub(crate) struct Batch {
     /// The value that is gathered.
     pub(crate) value: Ident,
     pub(crate) max: Expr,
-    pub(crate) within: TokenStream,
+    pub(crate) within: Expr,
 }
 
 /// `key = expr`.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use syn::Ident;
 
-use crate::names::{Position, walk_expr, walk_stmt};
+use crate::names::{Position, walk_callee, walk_expr, walk_stmt};
 use crate::parse::{Kind, Parsed, Step};
 
 /// The graph of a function. Steps and values are named by their index.
@@ -211,11 +211,11 @@ fn names_of(step: &Step) -> Vec<(Ident, Position)> {
     match &step.kind {
         Kind::Node(node) => {
             walk_expr(&mut node.expr.clone(), &mut collect);
-            if let Some(fallback) = &step.options.fallback {
-                walk_expr(&mut fallback.clone(), &mut collect);
+            for value in step.options.values() {
+                walk_expr(&mut value.clone(), &mut collect);
             }
-            if let Some(key) = &step.options.key {
-                walk_expr(&mut key.expr.clone(), &mut collect);
+            if let Some(when) = step.options.when() {
+                walk_callee(&mut when.clone(), &mut collect);
             }
         }
         Kind::Fence(stmt) => walk_stmt(&mut stmt.clone(), &mut collect),

@@ -56,6 +56,11 @@ pub(crate) fn walk_expr(expr: &mut Expr, uses: &mut impl Uses) {
     Walk::new(uses).visit_expr_mut(expr);
 }
 
+/// Walks over an expression that is most likely a function.
+pub(crate) fn walk_callee(expr: &mut Expr, uses: &mut impl Uses) {
+    Walk::new(uses).visit_at(expr, Position::Callee);
+}
+
 /// Walks over a statement that is not a `let`.
 pub(crate) fn walk_stmt(stmt: &mut Stmt, uses: &mut impl Uses) {
     Walk::new(uses).visit_stmt_mut(stmt);

@@ -40,21 +40,43 @@ pub(crate) struct Options {
 
 pub(crate) struct Retry {
     pub(crate) span: Span,
-    pub(crate) retries: TokenStream,
+    pub(crate) retries: Expr,
     /// The first and the longest pause.
-    pub(crate) backoff: Option<(TokenStream, TokenStream)>,
+    pub(crate) backoff: Option<(Expr, Expr)>,
     pub(crate) when: Option<Expr>,
 }
 
 pub(crate) struct Timeout {
     pub(crate) span: Span,
-    pub(crate) duration: TokenStream,
+    pub(crate) duration: Expr,
 }
 
 impl Options {
     /// Whether the node is run in attempts.
     pub(crate) fn attempts(&self) -> bool {
         self.retry.is_some() || self.timeout.is_some() || self.fallback.is_some()
+    }
+
+    /// The expressions that use values of the graph like the node itself, but `when`.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Expr> {
+        let retry = self.retry.as_ref();
+        // A back-off that is not a literal is twice the same.
+        let pause = retry.and_then(|retry| retry.backoff.as_ref().map(|(first, _)| first));
+        let timeout = self.timeout.as_ref().map(|timeout| &timeout.duration);
+        let fallback = self.fallback.as_ref();
+        let key = self.key.as_ref().map(|key| &key.expr);
+        let retries = retry.map(|retry| &retry.retries);
+        retries
+            .into_iter()
+            .chain(pause)
+            .chain(timeout)
+            .chain(fallback)
+            .chain(key)
+    }
+
+    /// What says of an error whether the node is tried again.
+    pub(crate) fn when(&self) -> Option<&Expr> {
+        self.retry.as_ref()?.when.as_ref()
     }
 
     /// Whether a node of a pipeline may have to wait before it begins.
@@ -243,7 +265,7 @@ fn retry(span: Span, list: TokenStream, errors: &mut Errors) -> Option<Retry> {
     };
     let mut retry = Retry {
         span,
-        retries: quote::quote!(#retries),
+        retries,
         backoff: None,
         when: None,
     };

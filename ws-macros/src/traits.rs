@@ -12,6 +12,8 @@ pub(crate) struct Traits {
     pub(crate) awaits: bool,
     /// Where `?` is.
     pub(crate) questions: Vec<Span>,
+    /// Some of them are in macros, which are not looked into again.
+    pub(crate) hidden: bool,
     /// Where `return` is.
     pub(crate) returns: Vec<Span>,
     /// Where `skip!()` is.
@@ -36,6 +38,14 @@ impl Traits {
         !self.questions.is_empty()
     }
 
+    /// The only `?`, if it can be seen.
+    pub(crate) fn only_question(&self) -> Option<Span> {
+        match self.questions[..] {
+            [question] if !self.hidden => Some(question),
+            _ => None,
+        }
+    }
+
     /// Looks at the raw input of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
         for token in tokens {
@@ -44,6 +54,7 @@ impl Traits {
                 TokenTree::Ident(word) => self.awaits |= word == "await",
                 TokenTree::Punct(punct) if punct.as_char() == '?' => {
                     self.questions.push(punct.span());
+                    self.hidden = true;
                 }
                 TokenTree::Punct(_) | TokenTree::Literal(_) => {}
             }

@@ -9,4 +9,12 @@ async fn page(text: String) -> usize {
     width + height
 }
 
+#[task_graph]
+async fn patient(text: String) -> Result<usize, std::num::ParseIntError> {
+    #[node(retry(times))]
+    let number = text.parse::<usize>()?;
+    let times = number as u32;
+    Ok(times as usize)
+}
+
 fn main() {}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
@@ -166,8 +166,9 @@ pub async fn attempts<T, E, Fut>(
     retry: Retry,
     timeout: Option<Duration>,
     pass: Pass<'_, '_>,
-    again: impl Fn(&E) -> bool,
     attempt: impl Fn() -> Fut,
+    // After the attempt, which says what an error is.
+    again: impl Fn(&E) -> bool,
 ) -> Result<T, Failure<E>>
 where
     Fut: Future<Output = Result<T, E>>,
@@ -176,7 +177,7 @@ where
     let mut pause = retry.pause.min(retry.longest);
     loop {
         let permit = pass.enter().await;
-        let result = within(site.timer, timeout, attempt()).await;
+        let result = within(site.timer, timeout, pin!(attempt())).await;
         let (succeeded, over) = match &result {
             Ok(Ok(_)) => (true, true),
             Ok(Err(error)) => (false, left == 0 || !again(error)),
@@ -206,13 +207,35 @@ where
     }
 }
 
+/// The one attempt of a node without `retry`: as [`attempts`], but the attempt may use up
+/// what it has.
+///
+/// # Errors
+/// Its failure.
+pub async fn once<T, E>(
+    site: Site<'_>,
+    timeout: Option<Duration>,
+    pass: Pass<'_, '_>,
+    attempt: impl Future<Output = Result<T, E>>,
+) -> Result<T, Failure<E>> {
+    let permit = pass.enter().await;
+    let result = within(site.timer, timeout, pin!(attempt)).await;
+    if matches!(result, Ok(Ok(_))) || pass.falls_back {
+        pass.leave().await;
+    }
+    drop(permit);
+    match result {
+        Ok(result) => result.map_err(Failure::Error),
+        Err(late) => Err(Failure::TimedOut(late)),
+    }
+}
+
 /// `future`, or [`TimedOut`] once `timeout` has passed.
 async fn within<F: Future>(
     timer: &dyn Timer,
     timeout: Option<Duration>,
-    future: F,
+    mut future: Pin<&mut F>,
 ) -> Result<F::Output, TimedOut> {
-    let mut future = pin!(future);
     let mut sleep = None;
     poll_fn(|cx| {
         if let Poll::Ready(output) = future.as_mut().poll(cx) {

@@ -77,7 +77,7 @@
 //! |---|---|
 //! | `retry(3)` | after a failure, tries up to three times more |
 //! | `retry(3, backoff = "50ms..2s")` | … with a pause of 50 ms that doubles up to 2 s |
-//! | `retry(3, when = StockError::is_transient)` | … if this says so of the error of the node's last `?` |
+//! | `retry(3, when = StockError::is_transient)` | … if this says so of the error of the node's `?`; if it has several, or one inside of a macro, of the error of the graph |
 //! | `timeout = "800ms"` | an attempt that takes longer is dropped and has failed; it is retried whatever `when` says, and ends the run with [`TimedOut`] |
 //! | `fallback = value` | the value after the last failure, instead of the end of the run |
 //! | `after(a, b)` | waits for these nodes as well |
@@ -252,22 +252,22 @@ use ws_core::sync::{Mutex, MutexGuard};
 /// What the expansion of `#[task_graph]` calls. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod rt {
-    pub use super::attempt::{Failure, Pass, Retry, Site, attempts};
+    pub use super::attempt::{Failure, Pass, Retry, Site, attempts, once};
     pub use super::bound::Bound;
     pub use super::group::Group;
     pub use super::item::{
-        BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Plain, Program, Returned,
-        Run, Single, States, cause, element, ended, flat, flat_all, many, one, single,
+        Answers, BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Plain, Program,
+        Returned, Run, States, answers, cause, element, ended, flat, flat_all, many, one, single,
         sure_element, verdict,
     };
     pub use super::limit::{Acquire, Limit, Permit, enter, turn, turns};
     pub use super::outcome::{
         Bounded, DeadlineFor, Early, Flow, Late, Outcome, Question, Unbounded, early, end, exit,
-        go, late, never_late, no_result, no_value, question, unknown_step,
+        go, late, never_late, no_result, no_value, own_question, question, unknown_step,
     };
     pub use super::run::{Ctx, Ended, Place, Plan, Returns, start};
     pub use super::slot::{Back, Lent, Moves, Parallel, SharedSlot, Shares, Slot};
-    pub use super::testing::{FromScript, Script, Scripted, TestRun};
+    pub use super::testing::{FromScript, Own, Script, Scripted, TestRun};
     pub use super::virtual_time::Tracking;
     pub use super::{Exclusive, Graph, ThreadTimer, TimedOut, Timer};
     pub use crate::pipeline::Verdict;

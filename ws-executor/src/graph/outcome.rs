@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use super::TimedOut;
+use super::testing::Own;
 
 /// A return type that `?` works with: `Result` or `Option`.
 #[diagnostic::on_unimplemented(
@@ -71,6 +72,8 @@ impl<T> Outcome for Option<T> {
 pub trait Question<R> {
     /// The same with the error of the graph.
     type Out;
+    /// The same without a value: only a failure is one.
+    type Failed;
     /// Converts the error.
     fn convert(self) -> Self::Out;
 }
@@ -78,6 +81,7 @@ pub trait Question<R> {
 #[diagnostic::do_not_recommend]
 impl<T, U, E, F: From<E>> Question<Result<U, F>> for Result<T, E> {
     type Out = Result<T, F>;
+    type Failed = Result<Infallible, E>;
 
     #[inline]
     fn convert(self) -> Result<T, F> {
@@ -88,6 +92,7 @@ impl<T, U, E, F: From<E>> Question<Result<U, F>> for Result<T, E> {
 #[diagnostic::do_not_recommend]
 impl<T, U> Question<Option<U>> for Option<T> {
     type Out = Self;
+    type Failed = Option<Infallible>;
 
     #[inline]
     fn convert(self) -> Self {
@@ -98,6 +103,12 @@ impl<T, U> Question<Option<U>> for Option<T> {
 /// [`Question::convert`], with the type of the graph first.
 #[inline]
 pub fn question<R, Q: Question<R>>(operand: Q) -> Q::Out {
+    operand.convert()
+}
+
+/// The same, where a test may make the operand fail: its error is what `own` stands for.
+#[inline]
+pub fn own_question<R, Q: Question<R>>(operand: Q, _own: &Own<Q::Failed>) -> Q::Out {
     operand.convert()
 }
 

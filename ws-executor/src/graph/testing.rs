@@ -46,7 +46,9 @@
 //! for outside of the run, on another thread for one, does not keep it from jumping.
 
 use std::any::{Any, type_name};
+use std::convert::Infallible;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,8 +89,8 @@ pub fn value<T: Send + 'static>(value: T) -> Script<T> {
 
 /// The node fails with this error, at every attempt.
 ///
-/// It is the error of the node's last `?`, before it is converted to that of the graph.
-/// See the example at [`testing`](self).
+/// It is the error of the node's `?`, before it is converted to that of the graph; if the
+/// node has several, or one inside of a macro, it is the error of the graph. See the example at [`testing`](self).
 pub fn fail<T, E: Clone + Send + 'static>(error: E) -> Failing<T> {
     fail_with(move || error.clone())
 }
@@ -269,25 +271,72 @@ impl<T> Scripted<T> {
         }
     }
 
-    /// For a node that can.
+    /// For a node that can: its value, or a failure that [`Own`] knows the type of.
+    ///
+    /// # Errors
+    /// That.
+    pub fn split(self) -> Result<T, Scripted<Infallible>> {
+        match self.0 {
+            Outcome::Value(value) => Ok(value),
+            Outcome::Error(error, given) => Err(Scripted(Outcome::Error(error, given))),
+            Outcome::Real => unreachable!("filtered out"),
+        }
+    }
+
+    /// For an attempt.
+    ///
+    /// # Errors
+    /// The one that it is to fail with.
     ///
     /// # Panics
-    /// If it is to fail with an error that is not its own.
-    pub fn result<R: FromScript<T>>(self) -> R {
-        R::from_script(self)
+    /// If that is not its own.
+    pub fn result<E: 'static>(self) -> Result<T, E> {
+        self.split().or_else(|failed| {
+            let failed: Result<Infallible, E> = FromScript::from_script(failed);
+            failed.map(|never| match never {})
+        })
     }
 }
 
-/// What a node with `?` computes before that: `Result` or `Option`.
-pub trait FromScript<T> {
-    /// Converts.
-    fn from_script(scripted: Scripted<T>) -> Self;
+/// Stands for the error of a node, which a test may make up: `?` tells the compiler which
+/// one that is.
+#[derive(Debug)]
+pub struct Own<F>(PhantomData<fn() -> F>);
+
+impl<F> Own<F> {
+    /// Of what is inferred.
+    #[inline]
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
 }
 
-impl<T, E: 'static> FromScript<T> for Result<T, E> {
-    fn from_script(scripted: Scripted<T>) -> Self {
+impl<F> Default for Own<F> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: FromScript> Own<F> {
+    /// What `?` is to have.
+    ///
+    /// # Panics
+    /// If the node is to fail with an error that is not its own.
+    pub fn failed(&self, scripted: Scripted<Infallible>) -> F {
+        F::from_script(scripted)
+    }
+}
+
+/// A failure before `?`: that of a `Result` or of an `Option`.
+pub trait FromScript {
+    /// Converts.
+    fn from_script(scripted: Scripted<Infallible>) -> Self;
+}
+
+impl<E: 'static> FromScript for Result<Infallible, E> {
+    fn from_script(scripted: Scripted<Infallible>) -> Self {
         match scripted.0 {
-            Outcome::Value(value) => Ok(value),
+            Outcome::Value(never) => match never {},
             Outcome::Error(error, given) => match error.downcast::<E>() {
                 Ok(error) => Err(*error),
                 Err(_) => panic!(
@@ -300,12 +349,9 @@ impl<T, E: 'static> FromScript<T> for Result<T, E> {
     }
 }
 
-impl<T> FromScript<T> for Option<T> {
-    fn from_script(scripted: Scripted<T>) -> Self {
-        match scripted.0 {
-            Outcome::Value(value) => Some(value),
-            Outcome::Error(..) | Outcome::Real => None,
-        }
+impl FromScript for Option<Infallible> {
+    fn from_script(_: Scripted<Infallible>) -> Self {
+        None
     }
 }
 

@@ -6,14 +6,14 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Ident, Pat, PathArguments, Stmt, Token};
+use syn::{Expr, Ident, Pat, PathArguments, Stmt};
 
 use super::describe::module_path;
 use super::parallel::signature::unspeakable;
-use super::{gate, rt};
+use super::{gate, own, rt};
 use crate::lower::Graph;
 use crate::names::{Position, walk_expr, walk_stmt};
-use crate::options::Options;
+use crate::options::Retry;
 use crate::parse::{Kind, Node};
 use crate::traits::{Traits, is_skip};
 
@@ -41,11 +41,15 @@ fn lend(name: &Ident, lent: &HashSet<Ident>) -> Option<Expr> {
 /// An expression as it is compiled: names in `lent` are references, and `?` says in our
 /// words what it cannot convert.
 pub(super) fn expr(graph: &Graph, expr: &Expr, lent: &HashSet<Ident>) -> Expr {
+    expr_that(graph, expr, lent, Ends::Run)
+}
+
+fn expr_that(graph: &Graph, expr: &Expr, lent: &HashSet<Ident>, ends: Ends) -> Expr {
     let mut expr = expr.clone();
     if !lent.is_empty() {
         walk_expr(&mut expr, &mut |name: &Ident, _: Position| lend(name, lent));
     }
-    Questions { graph }.visit_expr_mut(&mut expr);
+    Questions { graph, ends }.visit_expr_mut(&mut expr);
     expr
 }
 
@@ -55,7 +59,8 @@ pub(super) fn stmt(graph: &Graph, stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
     if !lent.is_empty() {
         walk_stmt(&mut stmt, &mut |name: &Ident, _: Position| lend(name, lent));
     }
-    Questions { graph }.visit_stmt_mut(&mut stmt);
+    let ends = Ends::Run;
+    Questions { graph, ends }.visit_stmt_mut(&mut stmt);
     stmt
 }
 
@@ -70,7 +75,7 @@ pub(super) struct Env {
     locks: Option<TokenStream>,
     /// A batch is of one, and its answers are one.
     single: bool,
-    /// What a test says about this node, if that can be.
+    /// What a test says about this node, if that can be; its type is written.
     scripted: Option<TokenStream>,
     /// Graphs that are called with the option `graph` run on the executor of this run.
     sub_runs: bool,
@@ -155,13 +160,14 @@ impl Env {
         }
     }
 
-    /// `code`, or what a test says, `how` that becomes one.
+    /// `code`, or what a test says, which `how` becomes one.
     fn unless_scripted(&self, code: TokenStream, how: &TokenStream) -> TokenStream {
         match &self.scripted {
+            // The code comes first: it tells the compiler what the error of the node is.
             Some(scripted) => emit! {
                 match #scripted {
-                    ::core::option::Option::Some(__scripted) => __scripted.#how(),
                     ::core::option::Option::None => #code,
+                    ::core::option::Option::Some(__scripted) => #how,
                 }
             },
             None => code,
@@ -172,18 +178,18 @@ impl Env {
 /// The value of a node, options and all, for use inside of an async block.
 pub(super) fn value(graph: &Graph, index: usize, env: &Env) -> TokenStream {
     let step = &graph.steps()[index];
-    let Kind::Node(Node { expr: written, .. }) = &step.kind else {
+    let Kind::Node(node) = &step.kind else {
         return TokenStream::new();
     };
     let lent = lent(graph, index);
-    let mut written = written.clone();
+    let mut written = node.expr.clone();
     if env.sub_runs && step.options.graph.is_some() {
         SubRun.visit_expr_mut(&mut written);
     }
     if step.options.attempts() {
-        return attempts(graph, &step.options, &written, &lent, env);
+        return attempts(graph, index, &written, &lent, env);
     }
-    let expr = env.locked(unlimited(graph, &step.options, &written, &lent, env));
+    let expr = env.locked(unlimited(graph, index, &written, &lent, env));
     match &env.pass {
         Some(pass) if env.leaves => emit! {{
             let __pass = #pass;
@@ -210,38 +216,74 @@ pub(super) fn alone(graph: &Graph, step: usize, value: usize, taken: TokenStream
     }
 }
 
-/// The answer for one item, if `answers` are those for a batch of it alone.
-fn answer(graph: &Graph, options: &Options, env: &Env, answers: TokenStream) -> TokenStream {
-    if env.single && options.batch.is_some() {
-        let rt = rt(&graph.parsed);
+/// The code of a node; for a batch, the answers for all items, or for the one it is of.
+fn answer(graph: &Graph, index: usize, env: &Env, code: Expr) -> TokenStream {
+    if graph.steps()[index].options.batch.is_none() {
+        return code.into_token_stream();
+    }
+    let rt = rt(&graph.parsed);
+    let answers = emit!(#rt::answers(#code));
+    if env.single {
         emit!(#rt::single(#answers))
     } else {
         answers
     }
 }
 
+/// The type of a node's code, if it is written: what it is given as in plain Rust, so that
+/// it is coerced.
+fn written_type(graph: &Graph, index: usize, env: &Env) -> Option<TokenStream> {
+    let step = &graph.steps()[index];
+    match &step.kind {
+        // The code of a batch makes a list of these.
+        Kind::Node(_) if !env.single && step.options.batch.is_some() => None,
+        Kind::Node(node) => node.ty.as_ref().map(|ty| emit!(: #ty)),
+        Kind::Fence(_) | Kind::Tail(_) => None,
+    }
+}
+
 /// The value of a node without options.
 fn unlimited(
     graph: &Graph,
-    options: &Options,
+    index: usize,
     written: &Expr,
     lent: &HashSet<Ident>,
     env: &Env,
 ) -> TokenStream {
-    let single = env.single && options.batch.is_some();
-    match written {
-        Expr::Try(last) if env.scripted.is_some() || single => {
-            let operand = expr(graph, &last.expr, lent).into_token_stream();
-            let operand = answer(graph, options, env, operand);
-            let operand = env.unless_scripted(operand, &emit!(result));
-            question(graph, operand, &last.question_token)
-        }
-        _ => {
-            let whole = expr(graph, written, lent).into_token_stream();
-            let whole = answer(graph, options, env, whole);
-            env.unless_scripted(whole, &emit!(value))
-        }
+    let rt = rt(&graph.parsed);
+    let output = &graph.parsed.output;
+    let traits = Traits::of_expr(written);
+    let ends = match traits.only_question() {
+        Some(_) if env.scripted.is_some() => Ends::Known,
+        _ => Ends::Run,
+    };
+    let code = expr_that(graph, written, lent, ends);
+    let code = answer(graph, index, env, code);
+    if env.scripted.is_none() {
+        return code;
     }
+    let ty = written_type(graph, index, env);
+    if !traits.fails() {
+        let code = env.unless_scripted(code, &emit!(__scripted.value()));
+        return emit!({ let __value #ty = #code; __value });
+    }
+    let own = match ends {
+        Ends::Known => emit!(_),
+        _ => emit!(<#output as #rt::Question<#output>>::Failed),
+    };
+    let failed = emit!(#rt::question::<#output, _>(__own.failed(__failed))?);
+    let how = emit! {
+        match __scripted.split() {
+            ::core::result::Result::Ok(__value) => __value,
+            ::core::result::Result::Err(__failed) => match #failed {},
+        }
+    };
+    let code = env.unless_scripted(code, &how);
+    emit! {{
+        let __own = #rt::Own::<#own>::new();
+        let __value #ty = #code;
+        __value
+    }}
 }
 
 /// Makes `other(…).await` a run on the executor of this run.
@@ -274,41 +316,41 @@ impl VisitMut for SubRun {
 
 fn attempts(
     graph: &Graph,
-    options: &Options,
+    index: usize,
     written: &Expr,
     lent: &HashSet<Ident>,
     env: &Env,
 ) -> TokenStream {
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
+    let options = &graph.steps()[index].options;
     let span = written.span();
+    let traits = Traits::of_expr(written);
     let failed = emit!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error));
-    // What fails and is tried again is the operand of the last `?`, with its own error;
-    // if there is more than that one, it is the whole expression with the graph's error.
-    let (attempt, error) = match written {
-        Expr::Try(last) if !Traits::of_expr(&last.expr).fails() => {
-            let operand = expr(graph, &last.expr, lent).into_token_stream();
-            let operand = answer(graph, options, env, operand);
-            let operand = env.unless_scripted(operand, &emit!(result));
-            (operand, question(graph, failed, &last.question_token))
-        }
-        _ => {
-            let whole = expr(graph, written, lent).into_token_stream();
-            let whole = answer(graph, options, env, whole);
-            if Traits::of_expr(written).fails() {
-                {
-                    let whole = emit!(<#output as #rt::Outcome>::wrap(#whole));
-                    (env.unless_scripted(whole, &emit!(result)), emit!(#failed?))
-                }
-            } else {
-                let never = emit!(::core::convert::Infallible);
-                {
-                    let whole = emit!(::core::result::Result::Ok::<_, #never>(#whole));
-                    (env.unless_scripted(whole, &emit!(result)), emit!(__error))
-                }
-            }
-        }
+    // The error of an attempt is that of the node's `?`; if there is more than one, the
+    // graph's.
+    let (ends, success, error) = match traits.only_question() {
+        Some(span) => (
+            Ends::Attempt,
+            emit!(::core::result::Result::Ok(__value)),
+            question(graph, failed, span),
+        ),
+        None if traits.fails() => (
+            Ends::Run,
+            emit!(<#output as #rt::Outcome>::wrap(__value)),
+            emit!(#failed?),
+        ),
+        None => (
+            Ends::Run,
+            emit!(::core::result::Result::Ok::<_, ::core::convert::Infallible>(__value)),
+            emit!(__error),
+        ),
     };
+    let code = expr_that(graph, written, lent, ends);
+    let code = answer(graph, index, env, code);
+    let ty = written_type(graph, index, env);
+    let attempt = emit!({ let __value #ty = #code; #success });
+    let attempt = env.unless_scripted(attempt, &emit!(__scripted.result()));
     let late = match &options.timeout {
         Some(timeout) => {
             let output = respan(output, timeout.span);
@@ -327,24 +369,38 @@ fn attempts(
             ::core::result::Result::Err(#rt::Failure::TimedOut(__late)) => match #late {},
         },
     };
-    let (retry, when) = retry(&rt, options);
     let timeout = match &options.timeout {
         Some(timeout) => {
-            let duration = &timeout.duration;
+            let duration = expr(graph, &timeout.duration, lent);
             emit!(::core::option::Option::Some(#duration))
         }
         None => emit!(::core::option::Option::None),
     };
     let attempt = env.locked(attempt);
-    let attempt = quote_spanned!(span=> || async { #attempt });
     let site = &env.site;
     let pass = match &env.pass {
         Some(pass) if env.leaves && options.fallback.is_some() => emit!(#pass.or_fallback()),
         Some(pass) => pass.clone(),
         None => emit!(#rt::Pass::free()),
     };
+    let result = match &options.retry {
+        Some(retry) => {
+            let (retry, when) = again(graph, retry, lent);
+            let (kept, lend) = keep(graph, index, env);
+            let attempt = quote_spanned!(span=> || async { #(#lend)* #attempt });
+            emit! {{
+                #(#kept)*
+                let __tried = #rt::attempts(#site, #retry, #timeout, #pass, #attempt, #when).await;
+                __tried
+            }}
+        }
+        None => {
+            let attempt = quote_spanned!(span=> async { #attempt });
+            emit!(#rt::once(#site, #timeout, #pass, #attempt).await)
+        }
+    };
     emit! {
-        match #rt::attempts(#site, #retry, #timeout, #pass, #when, #attempt).await {
+        match #result {
             ::core::result::Result::Ok(__value) => __value,
             #failed
         }
@@ -366,15 +422,45 @@ pub(super) fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
         .collect()
 }
 
-fn retry(rt: &TokenStream, options: &Options) -> (TokenStream, TokenStream) {
-    let Some(retry) = &options.retry else {
-        return (emit!(#rt::Retry::NEVER), emit!(|_: &_| false));
+/// The exclusive inputs of a node that is tried again, unless each attempt locks them:
+/// where they are kept meanwhile, and how an attempt has them to itself.
+fn keep(graph: &Graph, index: usize, env: &Env) -> (Vec<TokenStream>, Vec<TokenStream>) {
+    let rt = rt(&graph.parsed);
+    let inputs = graph.inputs_of(index).into_iter();
+    let exclusive = inputs.filter(|&value| graph.is_exclusive(value) && env.locks.is_none());
+    let inputs = exclusive.map(|value| {
+        let name = &graph.values[value].name;
+        let (slot, guard) = (own("slot", name), own("kept", name));
+        (
+            emit!(let #slot = #rt::Slot::full(&mut *#name);),
+            emit!(let mut #guard = #slot.borrow_mut(); let #name = &mut **#guard.value();),
+        )
+    });
+    inputs.unzip()
+}
+
+/// How often a node is tried again, and after which errors.
+fn again(graph: &Graph, retry: &Retry, lent: &HashSet<Ident>) -> (TokenStream, TokenStream) {
+    let rt = rt(&graph.parsed);
+    let retries = expr(graph, &retry.retries, lent);
+    let (pause, longest) = match &retry.backoff {
+        Some((first, last)) => (
+            expr(graph, first, lent).into_token_stream(),
+            expr(graph, last, lent).into_token_stream(),
+        ),
+        None => {
+            let zero = emit!(::core::time::Duration::ZERO);
+            (zero.clone(), zero)
+        }
     };
-    let retries = &retry.retries;
-    let zero = emit!(::core::time::Duration::ZERO);
-    let (pause, longest) = retry.backoff.clone().unwrap_or((zero.clone(), zero));
     let when = match &retry.when {
-        Some(when) => emit!(#when),
+        Some(closure @ Expr::Closure(_)) => expr(graph, closure, lent).into_token_stream(),
+        // Called with the error of the attempt, whose type it does not decide.
+        Some(function) => {
+            let span = Span::mixed_site().located_at(function.span());
+            let function = expr(graph, function, lent);
+            quote_spanned!(span=> |__error: &_| (#function)(__error))
+        }
         None => emit!(|_: &_| true),
     };
     (
@@ -383,12 +469,41 @@ fn retry(rt: &TokenStream, options: &Options) -> (TokenStream, TokenStream) {
     )
 }
 
+/// What a `?` ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// The run.
+    Run,
+    /// The run, and `__own` knows its error.
+    Known,
+    /// The attempt, with its own error.
+    Attempt,
+}
+
 /// `operand?`, by way of a trait that explains itself.
-fn question(graph: &Graph, operand: TokenStream, question: &Token![?]) -> TokenStream {
-    let span = question.spans[0];
+fn question(graph: &Graph, operand: TokenStream, span: Span) -> TokenStream {
     let rt = respan(rt(&graph.parsed), span);
     let output = respan(&graph.parsed.output, span);
-    quote_spanned!(span=> #rt::question::<#output, _>(#operand)#question)
+    quote_spanned!(span=> #rt::question::<#output, _>(#operand)?)
+}
+
+/// The same in a node that a test may make fail.
+fn known_question(graph: &Graph, operand: TokenStream, span: Span) -> TokenStream {
+    let rt = respan(rt(&graph.parsed), span);
+    let output = respan(&graph.parsed.output, span);
+    let own = emit!(__own);
+    quote_spanned!(span=> #rt::own_question::<#output, _>(#operand, &#own)?)
+}
+
+/// The same in an attempt, whose error is that of the operand as it is.
+fn attempt_question(operand: TokenStream, span: Span) -> TokenStream {
+    let span = Span::mixed_site().located_at(span);
+    quote_spanned! {span=>
+        match #operand {
+            ::core::result::Result::Ok(__value) => __value,
+            ::core::result::Result::Err(__error) => return ::core::result::Result::Err(__error),
+        }
+    }
 }
 
 /// `skip!()`: the run of the item ends here.
@@ -399,6 +514,7 @@ fn skip() -> TokenStream {
 /// Applies [`question`] to every `?` of the graph's own, and understands `skip!()`.
 struct Questions<'g> {
     graph: &'g Graph,
+    ends: Ends,
 }
 
 impl VisitMut for Questions<'_> {
@@ -419,9 +535,13 @@ impl VisitMut for Questions<'_> {
         }
         visit_mut::visit_expr_mut(self, expr);
         if let Expr::Try(ended) = expr {
-            let operand = &ended.expr;
-            let tokens = question(self.graph, emit!(#operand), &ended.question_token);
-            *expr = Expr::Verbatim(tokens);
+            let operand = ended.expr.to_token_stream();
+            let span = ended.question_token.span();
+            *expr = Expr::Verbatim(match self.ends {
+                Ends::Run => question(self.graph, operand, span),
+                Ends::Known => known_question(self.graph, operand, span),
+                Ends::Attempt => attempt_question(operand, span),
+            });
         }
     }
 

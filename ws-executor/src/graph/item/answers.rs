@@ -70,46 +70,39 @@ pub fn ended<R: BatchOutcome>(cause: &R::Cause) -> R::With<Infallible> {
     R::ended(cause)
 }
 
-/// The answers for a batch of one: what a call is outside of a pipeline.
-pub trait Single {
-    /// The one answer.
-    type One;
-    /// Takes it out.
-    fn single(self) -> Self::One;
+/// The answers for a batch.
+#[diagnostic::on_unimplemented(
+    message = "a node with `batch` has a `Vec` of answers, but this is `{Self}`",
+    label = "this is not a `Vec` with one answer for each item",
+    note = "the node is called once for many items: return an answer for each, in their order"
+)]
+pub trait Answers<T> {
+    /// All of them.
+    fn all(self) -> Vec<T>;
 }
 
-impl<T> Single for Vec<T> {
-    type One = T;
-
-    fn single(mut self) -> T {
-        let count = self.len();
-        match (self.pop(), count) {
-            (Some(answer), 1) => answer,
-            _ => panic!("a node gave {count} answers for a batch of 1 item"),
-        }
+#[diagnostic::do_not_recommend]
+impl<T> Answers<T> for Vec<T> {
+    #[inline]
+    fn all(self) -> Self {
+        self
     }
 }
 
-impl<T, E> Single for Result<Vec<T>, E> {
-    type One = Result<T, E>;
-
-    fn single(self) -> Result<T, E> {
-        self.map(Vec::single)
-    }
+/// [`Answers::all`].
+#[inline]
+pub fn answers<T>(answers: impl Answers<T>) -> Vec<T> {
+    answers.all()
 }
 
-impl<T> Single for Option<Vec<T>> {
-    type One = Option<T>;
-
-    fn single(self) -> Option<T> {
-        self.map(Vec::single)
-    }
-}
-
-/// [`Single::single`].
+/// The answer for a batch of one: what a call is outside of a pipeline.
 ///
 /// # Panics
 /// If there is not exactly one.
-pub fn single<S: Single>(answers: S) -> S::One {
-    answers.single()
+pub fn single<T>(mut answers: Vec<T>) -> T {
+    let count = answers.len();
+    match (answers.pop(), count) {
+        (Some(answer), 1) => answer,
+        _ => panic!("a node gave {count} answers for a batch of 1 item"),
+    }
 }
