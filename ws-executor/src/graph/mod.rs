@@ -42,7 +42,10 @@
 //! 3. A value moves into its only user, or into the one that is ordered after all others.
 //!    The other users share it: its name stands for the value behind a reference, so
 //!    `&order`, `order.id` and `order.total()` mean what they always do, and moving out of
-//!    it is rustc's error. A name is bound once; a node is not `mut`.
+//!    it is rustc's error. A name is bound once; a node is not `mut`. In a run by `on` a
+//!    value is dropped when its last user ends, in a plain call at the end of the function:
+//!    a guard or a temporary directory that others rely on without its name is used once
+//!    more, in a fence or in the result.
 //! 4. `?` ends the run with that error, converted as usual. The other nodes are cancelled:
 //!    their futures are dropped before the run returns. That a graph can fail is seen by
 //!    the name of its return type, `Result` or `Option`; one by another name is said to be
