@@ -1,7 +1,32 @@
 //! Names in format strings: `{name}`, `{name:?}`, `{:width$}`, `{:.precision$}`.
 
+use proc_macro2::Span;
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::Parser;
+
+/// What a name in a format string stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// `{name}`: what is shown.
+    Value,
+    /// `{:name$}`: a number.
+    Width,
+}
+
+/// A name in a format string as an identifier: `{type}` means `r#type`.
+pub(crate) fn ident(name: &str, span: Span) -> Option<Ident> {
+    if let Ok(mut ident) = syn::parse_str::<Ident>(name) {
+        ident.set_span(span);
+        return Some(ident);
+    }
+    let word = Ident::parse_any.parse_str(name).ok()?;
+    let never_raw = ["self", "Self", "super", "crate", "_"];
+    (!never_raw.iter().any(|never| word == never)).then(|| Ident::new_raw(name, span))
+}
+
 /// The names that a format string captures.
-pub(crate) fn captures(text: &str) -> Vec<String> {
+pub(crate) fn captures(text: &str) -> Vec<(String, Place)> {
     let mut names = Vec::new();
     let mut rest = text;
     while let Some(open) = rest.find(['{', '}']) {
@@ -20,15 +45,15 @@ pub(crate) fn captures(text: &str) -> Vec<String> {
 }
 
 /// What stands between the braces: a name, and after a colon perhaps `name$`s.
-fn argument(inside: &str, names: &mut Vec<String>) {
+fn argument(inside: &str, names: &mut Vec<(String, Place)>) {
     let (name, spec) = inside.split_once(':').unwrap_or((inside, ""));
-    let mut add = |name: &str| {
+    let mut add = |name: &str, place| {
         let name = name.trim();
-        if syn::parse_str::<syn::Ident>(name).is_ok() {
-            names.push(name.to_owned());
+        if ident(name, Span::call_site()).is_some() {
+            names.push((name.to_owned(), place));
         }
     };
-    add(name);
+    add(name, Place::Value);
     let mut before = spec;
     while let Some(dollar) = before.find('$') {
         let word = &before[..dollar];
@@ -38,25 +63,39 @@ fn argument(inside: &str, names: &mut Vec<String>) {
                 i + word[i..].chars().next().map_or(1, char::len_utf8)
             });
         // A leading `0` flag belongs to the specification, not to the name.
-        add(word[start..].trim_start_matches('0'));
+        add(word[start..].trim_start_matches('0'), Place::Width);
         before = &before[dollar + 1..];
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::captures;
+    use super::{Place, captures, ident};
+    use proc_macro2::Span;
+
+    fn names(text: &str) -> Vec<String> {
+        captures(text).into_iter().map(|(name, _)| name).collect()
+    }
 
     #[test]
     fn names_are_found_and_the_rest_is_not() {
-        assert_eq!(captures("{order:?} and {total}"), ["order", "total"]);
-        assert_eq!(captures("{{order}} {} {0} {:?}"), Vec::<String>::new());
-        assert_eq!(
-            captures("{x:>width$.precision$}"),
-            ["x", "width", "precision"]
-        );
-        assert_eq!(captures("{:0w$} }} {a"), ["w"]);
-        assert_eq!(captures("{{{b}}}"), ["b"]);
-        assert_eq!(captures("ü{ü:ß$}"), ["ü", "ß"]);
+        assert_eq!(names("{order:?} and {total}"), ["order", "total"]);
+        assert_eq!(names("{{order}} {} {0} {:?}"), Vec::<String>::new());
+        assert_eq!(names("{x:>width$.precision$}"), ["x", "width", "precision"]);
+        assert_eq!(names("{:0w$} }} {a"), ["w"]);
+        assert_eq!(names("{{{b}}}"), ["b"]);
+        assert_eq!(names("ü{ü:ß$}"), ["ü", "ß"]);
+        assert_eq!(captures("{a:b$}")[0].1, Place::Value);
+        assert_eq!(captures("{a:b$}")[1].1, Place::Width);
+    }
+
+    #[test]
+    fn keywords_are_raw() {
+        let of = |name| ident(name, Span::call_site()).map(|ident| ident.to_string());
+        assert_eq!(of("type").as_deref(), Some("r#type"));
+        assert_eq!(of("order").as_deref(), Some("order"));
+        assert_eq!(of("self"), None);
+        assert_eq!(of("_"), None);
+        assert_eq!(of("0"), None);
     }
 }

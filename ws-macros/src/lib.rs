@@ -20,6 +20,7 @@ mod format;
 mod fuzz;
 mod gates;
 mod lower;
+mod macros;
 mod names;
 mod options;
 mod parse;

@@ -2,25 +2,25 @@
 //!
 //! A use is a path of one segment in the place of a value. Field and method names are
 //! none, and neither is a name that a closure, a `let`, a `match` arm or a loop inside
-//! the expression binds itself: the walk keeps the scopes that Rust would. In a macro
-//! call whose input reads as expressions (`format!`, `vec!`, `assert!`, `join!`, …)
-//! uses are found like anywhere else, and `{name}` in a string literal is one; in any
-//! other macro every identifier of that name is taken for one.
+//! the expression binds itself: the walk keeps the scopes that Rust would. In the input
+//! of a macro that is known ([`macros`]) uses are found like anywhere else, and `{name}`
+//! in a format string is one. In any other macro every identifier of that name is taken
+//! for one, unless it is seen to be something else.
 //!
-//! The same walk replaces uses, which the expansion needs for values that are lent.
+//! The same walk replaces uses, which the expansion needs for values that are lent; but
+//! not in macros that are not known, which may show their input as text, or want a name.
 
 use std::collections::HashSet;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::Parser;
-use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprLit, Ident, Lit, Macro, Pat, Stmt, Token};
+use syn::{Block, Expr, ExprLit, Ident, Lit, LitStr, Macro, Pat, Stmt, Token};
 
 use crate::format;
+use crate::macros::{self, Format, List, Shape};
 
 /// Where a name stands, as far as that tells what it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) enum Position {
     Place,
     /// `{name}` in a format string; cannot be replaced.
     Format,
-    /// In a macro whose input is not expressions; cannot be replaced.
+    /// In a macro that is not known, or a width in a format string; cannot be replaced.
     Opaque,
 }
 
@@ -52,7 +52,7 @@ impl<F: FnMut(&Ident, Position) -> Option<Expr>> Uses for F {
 }
 
 /// Walks over an expression.
-pub(crate) fn walk_expr(expr: &mut Expr, uses: &mut impl Uses) {
+pub(crate) fn walk_expr(expr: &mut Expr, uses: &mut (impl Uses + ?Sized)) {
     Walk::new(uses).visit_expr_mut(expr);
 }
 
@@ -62,23 +62,17 @@ pub(crate) fn walk_callee(expr: &mut Expr, uses: &mut impl Uses) {
 }
 
 /// Walks over a statement that is not a `let`.
-pub(crate) fn walk_stmt(stmt: &mut Stmt, uses: &mut impl Uses) {
+pub(crate) fn walk_stmt(stmt: &mut Stmt, uses: &mut (impl Uses + ?Sized)) {
     Walk::new(uses).visit_stmt_mut(stmt);
 }
 
-/// The names that a pattern binds, in order.
+/// The names in a pattern that always matches, in order: there is nothing but bindings.
 pub(crate) fn bound_names(pat: &Pat) -> Vec<Ident> {
     struct Bound(Vec<Ident>);
     impl<'ast> Visit<'ast> for Bound {
         fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-            // By convention a name in capitals is a constant or a unit variant.
-            let constant = pat.subpat.is_none()
-                && pat
-                    .ident
-                    .unraw()
-                    .to_string()
-                    .starts_with(char::is_uppercase);
-            if !constant {
+            // Each side of `Ok(x) | Err(x)` binds the same names.
+            if !self.0.contains(&pat.ident) {
                 self.0.push(pat.ident.clone());
             }
             syn::visit::visit_pat_ident(self, pat);
@@ -89,16 +83,35 @@ pub(crate) fn bound_names(pat: &Pat) -> Vec<Ident> {
     bound.0
 }
 
-struct Walk<'u, U> {
+/// The names that a pattern binds which may fail to match. By convention a name in
+/// capitals is a constant or a unit variant there.
+fn matched_names(pat: &Pat) -> Vec<Ident> {
+    let mut names = bound_names(pat);
+    names.retain(|name| !is_upper(name));
+    names
+}
+
+/// Whether a name is in capitals, or begins with one.
+pub(crate) fn is_upper(name: &Ident) -> bool {
+    name.unraw().to_string().starts_with(char::is_uppercase)
+}
+
+struct Walk<'u, U: ?Sized> {
     /// Names that the expression binds itself, innermost last.
     scopes: Vec<HashSet<Ident>>,
+    /// Inside of a macro that is not known.
+    opaque: bool,
+    /// How many uses were replaced.
+    replaced: usize,
     uses: &'u mut U,
 }
 
-impl<'u, U: Uses> Walk<'u, U> {
+impl<'u, U: Uses + ?Sized> Walk<'u, U> {
     fn new(uses: &'u mut U) -> Self {
         Self {
             scopes: vec![HashSet::new()],
+            opaque: false,
+            replaced: 0,
             uses,
         }
     }
@@ -109,23 +122,23 @@ impl<'u, U: Uses> Walk<'u, U> {
         self.scopes.pop();
     }
 
-    fn bind(&mut self, pat: &Pat) {
-        self.bind_names(bound_names(pat));
-    }
-
-    fn bind_names(&mut self, names: impl IntoIterator<Item = Ident>) {
+    fn bind(&mut self, names: impl IntoIterator<Item = Ident>) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.extend(names);
         }
     }
 
     fn use_name(&mut self, name: &Ident, position: Position) -> Option<Expr> {
-        let own = self.scopes.iter().any(|scope| scope.contains(name));
-        if own {
-            None
-        } else {
-            self.uses.found(name, position)
+        if self.scopes.iter().any(|scope| scope.contains(name)) {
+            return None;
         }
+        if self.opaque {
+            self.uses.found(name, Position::Opaque);
+            return None;
+        }
+        let other = self.uses.found(name, position);
+        self.replaced += usize::from(other.is_some());
+        other
     }
 
     /// Visits an expression that stands at `position`.
@@ -138,35 +151,81 @@ impl<'u, U: Uses> Walk<'u, U> {
         }
     }
 
+    /// The raw input of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
-        for token in tokens {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for (index, token) in tokens.iter().enumerate() {
             match token {
                 TokenTree::Group(group) => self.tokens(group.stream()),
-                TokenTree::Ident(name) => {
-                    self.use_name(&name, Position::Opaque);
+                TokenTree::Ident(name) if !is_no_value(&tokens, index) => {
+                    self.use_name(name, Position::Opaque);
                 }
-                TokenTree::Literal(literal) => self.literal(&Lit::new(literal)),
-                TokenTree::Punct(_) => {}
+                TokenTree::Literal(literal) => {
+                    if let Lit::Str(text) = Lit::new(literal.clone()) {
+                        self.format(&text, &[]);
+                    }
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) => {}
             }
         }
     }
 
-    fn literal(&mut self, literal: &Lit) {
-        let Lit::Str(text) = literal else { return };
-        for name in format::captures(&text.value()) {
-            self.use_name(&Ident::new(&name, text.span()), Position::Format);
+    /// A format string, beside arguments that are `named`.
+    fn format(&mut self, text: &LitStr, named: &[Ident]) {
+        for (name, place) in format::captures(&text.value()) {
+            let position = match place {
+                format::Place::Value => Position::Format,
+                format::Place::Width => Position::Opaque,
+            };
+            let name = format::ident(&name, text.span());
+            if let Some(name) = name.filter(|name| !named.contains(name)) {
+                self.use_name(&name, position);
+            }
         }
     }
 
-    /// One input of a macro. A bare `name = value` names an argument.
-    fn macro_input(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::Lit(ExprLit { lit, .. }) => self.literal(lit),
-            Expr::Assign(assign) if single(&assign.left).is_some() => {
-                self.visit_expr_mut(&mut assign.right);
+    /// The input of a macro. A bare `name = value` names an argument.
+    fn list(&mut self, list: &mut List) {
+        let named: Vec<Ident> = list.items.iter().filter_map(argument_name).collect();
+        for (index, item) in list.items.iter_mut().enumerate() {
+            match item {
+                Expr::Lit(ExprLit {
+                    lit: Lit::Str(text),
+                    ..
+                }) => {
+                    if list.format == Format::Any || list.format == Format::At(index) {
+                        self.format(text, &named);
+                    }
+                }
+                Expr::Assign(assign) if single(&assign.left).is_some() => {
+                    self.visit_expr_mut(&mut assign.right);
+                }
+                other => self.visit_expr_mut(other),
             }
-            other => self.visit_expr_mut(other),
         }
+    }
+}
+
+/// Whether an identifier in the input of a macro is a field, a method, a part of a path, a
+/// lifetime, or the name that an argument is given.
+fn is_no_value(tokens: &[TokenTree], index: usize) -> bool {
+    let is = |at: Option<usize>, char| {
+        let token = at.and_then(|at| tokens.get(at));
+        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == char)
+    };
+    let before = |steps| index.checked_sub(steps);
+    let after = |steps| Some(index + steps);
+    let member = is(before(1), '.') && !is(before(2), '.');
+    let path = is(before(1), ':') && is(before(2), ':') || is(after(1), ':') && is(after(2), ':');
+    let given = is(after(1), '=') && !is(after(2), '=') && !is(after(2), '>');
+    member || path || given || is(before(1), '\'')
+}
+
+/// The name in `name = value`.
+fn argument_name(item: &Expr) -> Option<Ident> {
+    match item {
+        Expr::Assign(assign) => single(&assign.left),
+        _ => None,
     }
 }
 
@@ -179,7 +238,7 @@ fn single(expr: &Expr) -> Option<Ident> {
     }
 }
 
-impl<U: Uses> VisitMut for Walk<'_, U> {
+impl<U: Uses + ?Sized> VisitMut for Walk<'_, U> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Path(_) | Expr::Group(_) if single(expr).is_some() => {
@@ -211,7 +270,7 @@ impl<U: Uses> VisitMut for Walk<'_, U> {
             }
             Expr::Closure(closure) => self.scoped(|walk| {
                 for input in &closure.inputs {
-                    walk.bind(input);
+                    walk.bind(bound_names(input));
                 }
                 walk.visit_expr_mut(&mut closure.body);
             }),
@@ -230,12 +289,12 @@ impl<U: Uses> VisitMut for Walk<'_, U> {
             }),
             Expr::Let(condition) => {
                 self.visit_expr_mut(&mut condition.expr);
-                self.bind(&condition.pat);
+                self.bind(matched_names(&condition.pat));
             }
             Expr::ForLoop(repeat) => {
                 self.visit_expr_mut(&mut repeat.expr);
                 self.scoped(|walk| {
-                    walk.bind(&repeat.pat);
+                    walk.bind(bound_names(&repeat.pat));
                     walk.visit_block_mut(&mut repeat.body);
                 });
             }
@@ -243,7 +302,7 @@ impl<U: Uses> VisitMut for Walk<'_, U> {
                 self.visit_expr_mut(&mut choice.expr);
                 for arm in &mut choice.arms {
                     self.scoped(|walk| {
-                        walk.bind(&arm.pat);
+                        walk.bind(matched_names(&arm.pat));
                         if let Some((_, guard)) = &mut arm.guard {
                             walk.visit_expr_mut(guard);
                         }
@@ -266,33 +325,57 @@ impl<U: Uses> VisitMut for Walk<'_, U> {
     fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
         match stmt {
             Stmt::Local(local) => {
+                let mut names = bound_names(&local.pat);
                 if let Some(init) = &mut local.init {
                     self.visit_expr_mut(&mut init.expr);
                     if let Some((_, other)) = &mut init.diverge {
                         self.visit_expr_mut(other);
+                        names = matched_names(&local.pat);
                     }
                 }
-                self.bind(&local.pat);
+                self.bind(names);
             }
-            Stmt::Item(item) => self.bind_names(item_name(item)),
+            Stmt::Item(item) => self.bind(item_name(item)),
             Stmt::Expr(expr, _) => self.visit_expr_mut(expr),
             Stmt::Macro(stmt) => self.visit_macro_mut(&mut stmt.mac),
         }
     }
 
     fn visit_macro_mut(&mut self, mac: &mut Macro) {
-        let list = Punctuated::<Expr, Token![,]>::parse_terminated;
-        if let Ok(mut inputs) = list.parse2(mac.tokens.clone()) {
-            for input in &mut inputs {
-                self.macro_input(input);
+        let input = macros::read(mac);
+        let (opaque, replaced) = (self.opaque, self.replaced);
+        self.opaque |= !input.known;
+        let tokens = match input.shape {
+            Shape::Text => TokenStream::new(),
+            Shape::List(mut list) => {
+                self.list(&mut list);
+                list.items.into_token_stream()
             }
-            mac.tokens = inputs.into_token_stream();
-        } else if let Ok((mut item, semi, mut count)) = repeated.parse2(mac.tokens.clone()) {
-            self.macro_input(&mut item);
-            self.macro_input(&mut count);
-            mac.tokens = quote::quote!(#item #semi #count);
-        } else {
-            self.tokens(mac.tokens.clone());
+            Shape::Repeat(mut item, semi, mut count) => {
+                self.visit_expr_mut(&mut item);
+                self.visit_expr_mut(&mut count);
+                quote::quote!(#item #semi #count)
+            }
+            Shape::Matches(mut matches) => {
+                self.visit_expr_mut(&mut matches.value);
+                self.scoped(|walk| {
+                    walk.bind(matched_names(&matches.pat));
+                    if let Some((_, guard)) = &mut matches.guard {
+                        walk.visit_expr_mut(guard);
+                    }
+                });
+                self.list(&mut matches.message);
+                matches.into_token_stream()
+            }
+            Shape::Tokens => {
+                self.tokens(mac.tokens.clone());
+                TokenStream::new()
+            }
+        };
+        self.opaque = opaque;
+        if self.replaced > replaced {
+            let message = macros::own_message(mac);
+            mac.tokens = quote::quote!(#tokens #message);
         }
     }
 
@@ -300,11 +383,6 @@ impl<U: Uses> VisitMut for Walk<'_, U> {
     fn visit_type_mut(&mut self, _: &mut syn::Type) {}
     fn visit_pat_mut(&mut self, _: &mut Pat) {}
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
-}
-
-/// The input of `vec![item; count]`.
-fn repeated(input: syn::parse::ParseStream<'_>) -> syn::Result<(Expr, Token![;], Expr)> {
-    Ok((input.parse()?, input.parse()?, input.parse()?))
 }
 
 /// The value that an item inside a block gives a name to.
@@ -391,18 +469,77 @@ mod tests {
             ["a", "y", "b"]
         );
         assert_eq!(uses(parse_quote!(join!(f(&a), g(b)))), ["a", "b"]);
+        let none = Vec::<String>::new();
+        assert_eq!(uses(parse_quote!(stringify!(a + "{b}"))), none);
+        assert_eq!(uses(parse_quote!(format!("{a} {}", "{b}", a = 1))), none);
+        assert_eq!(uses(parse_quote!(format!("{type} {self}"))), ["r#type"]);
+        assert_eq!(uses(parse_quote!(vec!["{a}"])), none);
+        assert_eq!(uses(parse_quote!(bail!("{a}"))), ["a"]);
+        assert_eq!(
+            uses(parse_quote!(info!(?a.b, c::d, e = %f, ..g, 'h, i == j))),
+            ["a", "f", "g", "i", "j"]
+        );
+        assert_eq!(
+            uses(parse_quote!(matches!(a, Some(b) | Ok(b) if b > c))),
+            ["a", "c"]
+        );
+        assert_eq!(
+            uses(parse_quote!(assert_matches!(a, Some(b), "{b} {}", c))),
+            ["a", "b", "c"]
+        );
+    }
+
+    fn replaced(mut expr: Expr) -> String {
+        walk_expr(&mut expr, &mut |name: &Ident, _: Position| {
+            (name == "a").then(|| parse_quote!(*a))
+        });
+        expr.to_token_stream().to_string()
+    }
+
+    fn text(expr: Expr) -> String {
+        expr.to_token_stream().to_string()
     }
 
     #[test]
     fn uses_are_replaced() {
-        let mut expr: Expr = parse_quote!(f(&a, a.b(), S { a, c: 1 }, |a| a, vec![a]));
-        walk_expr(&mut expr, &mut |name: &Ident, _: Position| {
-            (name == "a").then(|| parse_quote!(*a))
-        });
-        let expected: Expr = parse_quote!(f(&*a, (*a).b(), S { a: *a, c: 1 }, |a| a, vec![*a]));
         assert_eq!(
-            expr.to_token_stream().to_string(),
-            expected.to_token_stream().to_string()
+            replaced(parse_quote!(f(&a, a.b(), S { a, c: 1 }, |a| a, vec![a]))),
+            text(parse_quote!(f(
+                &*a,
+                (*a).b(),
+                S { a: *a, c: 1 },
+                |a| a,
+                vec![*a]
+            )))
         );
+        assert_eq!(
+            replaced(parse_quote!(matches!(a, Some(a) if a > 3))),
+            text(parse_quote!(matches!(*a, Some(a) if a > 3)))
+        );
+    }
+
+    #[test]
+    fn what_is_shown_as_text_is_not_replaced() {
+        assert_eq!(
+            replaced(parse_quote!(assert!(a > 3))),
+            text(parse_quote!(assert!(
+                *a > 3,
+                "assertion failed: {}",
+                "a > 3"
+            )))
+        );
+        assert_eq!(
+            replaced(parse_quote!(assert!(a > 3, "{a}"))),
+            text(parse_quote!(assert!(*a > 3, "{a}")))
+        );
+        for same in [
+            parse_quote!(dbg!(a)),
+            parse_quote!(info!(a, a.b, "{a}")),
+            parse_quote!(format!("{}", stringify!(a))),
+            parse_quote!(other!(f(a), format!("{}", a))),
+            parse_quote!(assert!(b > 3)),
+        ] {
+            assert_eq!(replaced(Expr::clone(&same)), text(same));
+        }
     }
 }

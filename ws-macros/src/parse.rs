@@ -158,8 +158,11 @@ impl Parsed {
     /// and `Err` is a failure to a pipeline. What the type is, only its name can tell here;
     /// that no other type is a `Result` after all is left to the compiler, by
     /// `rt::Returned`.
+    /// What looks like a `?` in a macro is none if the type is known not to work with it.
     pub(crate) fn fallible(&self) -> bool {
-        self.named_fallible() || self.steps.iter().any(|step| step.traits.fails())
+        let never = self.args.fallible == Some(false) || is_no_result(&self.output);
+        let fails = |traits: &Traits| !traits.questions.is_empty() || (traits.may_fail && !never);
+        self.named_fallible() || self.steps.iter().any(|step| fails(&step.traits))
     }
 
     /// The same, as far as the signature tells.
@@ -183,6 +186,23 @@ fn bare(ty: &Type) -> &Type {
         Type::Group(group) => bare(&group.elem),
         Type::Paren(paren) => bare(&paren.elem),
         other => other,
+    }
+}
+
+/// Whether a type is known to work without `?`. Other types are left to rustc.
+pub(crate) fn is_no_result(ty: &Type) -> bool {
+    const PLAIN: [&str; 22] = [
+        "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64",
+        "i128", "isize", "f32", "f64", "String", "Vec", "Box", "Arc", "HashMap", "BTreeMap",
+    ];
+    match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| PLAIN.iter().any(|plain| last.ident == plain)),
+        Type::Tuple(_) | Type::Array(_) | Type::Reference(_) | Type::Never(_) => true,
+        _ => false,
     }
 }
 

@@ -1,9 +1,11 @@
 //! What an expression does besides computing: awaiting, failing, returning.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, Stmt};
+
+use crate::macros::{self, Shape};
 
 /// What was found outside of closures, async blocks and items, which have their own.
 #[derive(Clone, Default, Debug)]
@@ -14,6 +16,8 @@ pub(crate) struct Traits {
     pub(crate) questions: Vec<Span>,
     /// Some of them are in macros, which are not looked into again.
     pub(crate) hidden: bool,
+    /// There may be a `?` in a macro whose input is not expressions.
+    pub(crate) may_fail: bool,
     /// Where `return` is.
     pub(crate) returns: Vec<Span>,
     /// Where `skip!()` is.
@@ -35,29 +39,46 @@ impl Traits {
 
     /// Whether `?` may end the run here.
     pub(crate) fn fails(&self) -> bool {
-        !self.questions.is_empty()
+        !self.questions.is_empty() || self.may_fail
     }
 
     /// The only `?`, if it can be seen.
     pub(crate) fn only_question(&self) -> Option<Span> {
         match self.questions[..] {
-            [question] if !self.hidden => Some(question),
+            [question] if !self.hidden && !self.may_fail => Some(question),
             _ => None,
         }
     }
 
-    /// Looks at the raw input of a macro.
+    /// Looks at an expression inside of a macro.
+    fn look(&mut self, expr: &Expr) {
+        let inside = Self::of_expr(expr);
+        self.awaits |= inside.awaits;
+        self.may_fail |= inside.may_fail;
+        self.hidden |= !inside.questions.is_empty();
+        self.questions.extend(inside.questions);
+    }
+
+    /// Looks at the raw input of a macro. A `?` that follows nothing is no operator.
     fn tokens(&mut self, tokens: TokenStream) {
+        let mut operand = false;
+        let mut own = false;
         for token in tokens {
-            match token {
+            match &token {
+                TokenTree::Group(group) if own && group.delimiter() == Delimiter::Brace => {}
                 TokenTree::Group(group) => self.tokens(group.stream()),
                 TokenTree::Ident(word) => self.awaits |= word == "await",
-                TokenTree::Punct(punct) if punct.as_char() == '?' => {
-                    self.questions.push(punct.span());
-                    self.hidden = true;
-                }
+                TokenTree::Punct(punct) if punct.as_char() == '?' => self.may_fail |= operand,
                 TokenTree::Punct(_) | TokenTree::Literal(_) => {}
             }
+            own = match &token {
+                TokenTree::Ident(word) => word == "async" || (own && word == "move"),
+                _ => false,
+            };
+            operand = match &token {
+                TokenTree::Punct(punct) => punct.as_char() == '?',
+                TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Literal(_) => true,
+            };
         }
     }
 }
@@ -104,7 +125,26 @@ impl<'ast> Visit<'ast> for Traits {
             "poll",
         ];
         self.awaits |= name.is_some_and(|name| awaits.contains(&name.as_str()));
-        self.tokens(mac.tokens.clone());
+        match macros::read(mac).shape {
+            Shape::Text => {}
+            Shape::List(list) => list.items.iter().for_each(|item| self.look(item)),
+            Shape::Repeat(item, _, count) => {
+                self.look(&item);
+                self.look(&count);
+            }
+            Shape::Matches(matches) => {
+                self.look(&matches.value);
+                if let Some((_, guard)) = &matches.guard {
+                    self.look(guard);
+                }
+                matches
+                    .message
+                    .items
+                    .iter()
+                    .for_each(|item| self.look(item));
+            }
+            Shape::Tokens => self.tokens(mac.tokens.clone()),
+        }
     }
 
     fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
@@ -130,5 +170,21 @@ mod tests {
         let traits = Traits::of_expr(&parse_quote!(vec![a?, b.await]));
         assert!(traits.awaits && traits.fails());
         assert!(!Traits::of_expr(&parse_quote!(format!("{x:?}"))).fails());
+    }
+
+    #[test]
+    fn a_question_mark_in_a_macro_may_be_something_else() {
+        let sure: syn::Expr = parse_quote!(println!("{}", a?));
+        assert_eq!(Traits::of_expr(&sure).questions.len(), 1);
+        for never in [
+            parse_quote!(info!(?order, "got it")),
+            parse_quote!(info!(a = 1, b = ?order, ?c)),
+            parse_quote!(join!(async { a.await? }, f(|| b?))),
+            parse_quote!(select! { a = async move { b? } => a }),
+        ] {
+            assert!(!Traits::of_expr(&never).fails());
+        }
+        let perhaps = Traits::of_expr(&parse_quote!(select! { a = b => a? }));
+        assert!(perhaps.fails() && perhaps.questions.is_empty());
     }
 }

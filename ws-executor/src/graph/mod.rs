@@ -90,6 +90,23 @@
 //! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
 //! | `name = "text"` | what it is called in messages and pictures |
 //!
+//! # Names in macros
+//!
+//! The macros of the standard library that take expressions (`format!` and its kind,
+//! `assert!` and its kind, `vec!`, `matches!`), `join!` and `try_join!` are read like any
+//! other code, and `{order}` in a format string is a use of `order`.
+//!
+//! Nobody knows what another macro does with its input. It gets it as it was written, and
+//! every identifier in it that is the name of a value above counts as a use, but for
+//! fields, methods, parts of paths, and `name` in `name = value`; so does `{order}` in a
+//! string. If that value is shared, its name stands for a copy of it there, if it is
+//! `Copy`, or else for a reference to it: `info!(order.id, %total)`, `json!({ "id": id })`
+//! and `ensure!(total > 0)` mean what they always do, and where a macro needs the value
+//! itself, make it outside: `let name = order.name.clone();`. Whether it is `Copy` is
+//! decided there, so its type is known by then.
+//!
+//! A `?` in a macro whose input is not expressions may be anything, and is left to rustc.
+//!
 //! # Over a stream
 //!
 //! A graph with one input that is not `#[shared]` is also a pipeline over items of that
@@ -233,6 +250,7 @@ mod limit;
 mod observe;
 mod outcome;
 mod run;
+mod seen;
 mod slot;
 #[cfg(feature = "tracing")]
 mod spans;
@@ -269,6 +287,7 @@ pub mod rt {
         go, late, never_late, no_result, no_value, own_question, question, unknown_step,
     };
     pub use super::run::{Ctx, Ended, Place, Plan, Returns, start};
+    pub use super::seen::{Behind, Seen};
     pub use super::slot::{Back, Lent, Moves, Parallel, SharedSlot, Shares, Slot};
     pub use super::testing::{FromScript, Own, Script, Scripted, TestRun};
     pub use super::virtual_time::Tracking;

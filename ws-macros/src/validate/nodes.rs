@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use syn::{ReturnType, Type};
+use syn::ReturnType;
 
 use crate::errors::Errors;
 use crate::lower::Graph;
-use crate::parse::Kind;
+use crate::parse::{Kind, is_no_result};
 
 /// `return` is for fences: when it comes, nothing else is running.
 pub(super) fn return_in_node(graph: &Graph, errors: &mut Errors) {
@@ -47,23 +47,6 @@ pub(super) fn question_without_result(graph: &Graph, errors: &mut Errors) {
                 ),
             );
         }
-    }
-}
-
-/// Whether a type is known to work without `?`. Other types are left to rustc.
-fn is_no_result(ty: &Type) -> bool {
-    const PLAIN: [&str; 22] = [
-        "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64",
-        "i128", "isize", "f32", "f64", "String", "Vec", "Box", "Arc", "HashMap", "BTreeMap",
-    ];
-    match ty {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| PLAIN.iter().any(|plain| last.ident == plain)),
-        Type::Tuple(_) | Type::Array(_) | Type::Reference(_) | Type::Never(_) => true,
-        _ => false,
     }
 }
 
