@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use syn::Ident;
+use syn::ext::IdentExt;
 
-use crate::names::{Position, walk_callee, walk_expr, walk_stmt};
+use crate::names::{Position, is_upper, walk_callee, walk_expr, walk_stmt};
 use crate::parse::{Kind, Parsed, Step};
+use crate::similar::nearest;
 
 /// The graph of a function. Steps and values are named by their index.
 pub(crate) struct Graph {
@@ -23,6 +25,8 @@ pub(crate) struct Graph {
     pub(crate) cyclic: Vec<usize>,
     /// The step with `flat`: what is below it runs for each of its elements.
     pub(crate) flat: Option<usize>,
+    /// Names that may be misspelt.
+    pub(crate) slips: Vec<Slip>,
 }
 
 /// A value: an input, or what a node binds.
@@ -49,6 +53,13 @@ pub(crate) struct Use {
     pub(crate) value: Option<usize>,
 }
 
+/// A name that is nearly that of a value, and may be meant to be it.
+pub(crate) struct Slip {
+    pub(crate) step: usize,
+    pub(crate) name: Ident,
+    pub(crate) meant: usize,
+}
+
 impl Graph {
     pub(crate) fn new(parsed: Parsed) -> Self {
         let mut values = make_values(&parsed);
@@ -65,9 +76,11 @@ impl Graph {
             // Several elements may use what is above them, so none of them owns it.
             value.mover = mover.filter(|&mover| !crosses(flat, value.maker, mover));
         }
+        let slips = slips(&parsed, &values, &uses);
         Self {
             parsed,
             values,
+            slips,
             uses,
             needs,
             order,
@@ -256,6 +269,41 @@ fn find_uses(parsed: &Parsed, values: &mut [Value]) -> Vec<Vec<Use>> {
         all.push(uses);
     }
     all
+}
+
+/// Names that are like those of values. Others are left alone: they may be constants or
+/// functions. So may be those in the place of a callee or of an argument of a method.
+fn slips(parsed: &Parsed, values: &[Value], uses: &[Vec<Use>]) -> Vec<Slip> {
+    let is_unknown = |used: &&Use| {
+        let likely_value = matches!(
+            used.position,
+            Position::Argument | Position::Place | Position::Format
+        );
+        used.value.is_none()
+            && likely_value
+            && !is_upper(&used.name)
+            && binder(parsed, &used.name).is_none()
+    };
+    let mut slips = Vec::new();
+    for (step, uses) in uses.iter().enumerate() {
+        for used in uses.iter().filter(is_unknown) {
+            let above = values.iter().take_while(|value| match value.maker {
+                Maker::Input(_) => true,
+                Maker::Step(maker) => maker < step,
+            });
+            let known: Vec<String> = above.map(|value| value.name.unraw().to_string()).collect();
+            let name = used.name.unraw().to_string();
+            let near = nearest(&name, known.iter().map(String::as_str));
+            if let Some(meant) = known.iter().position(|known| Some(known.as_str()) == near) {
+                slips.push(Slip {
+                    step,
+                    name: used.name.clone(),
+                    meant,
+                });
+            }
+        }
+    }
+    slips
 }
 
 fn data_needs(parsed: &Parsed, values: &[Value], uses: &[Vec<Use>]) -> Vec<BTreeSet<usize>> {

@@ -3,9 +3,12 @@
 /// The known name that `word` is most likely a slip of, if one is near enough.
 ///
 /// Near is the optimal string alignment distance (insert, delete, replace, swap two
-/// neighbours), at most a third of the word's length.
+/// neighbours), at most a third of the word's length; a single letter is like no other.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
+    let limit = match word.chars().count() {
+        0 | 1 => 0,
+        length => (length / 3).max(1),
+    };
     known
         .into_iter()
         .map(|name| (distance(word, name), name))
@@ -46,5 +49,6 @@ mod tests {
         assert_eq!(nearest("di", known), Some("id"));
         assert_eq!(nearest("price", known), None);
         assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("v", ["n"]), None);
     }
 }

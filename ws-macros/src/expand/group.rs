@@ -128,6 +128,7 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
                 (_, false) => emit!(let #name = #taken;),
             }
         })
+        .chain(node::suggestions(graph, step))
         .collect();
     let value = mode.value(graph, step);
     let (enter, done) = (mode.enter(step), mode.done());

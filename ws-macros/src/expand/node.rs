@@ -127,6 +127,17 @@ pub(super) fn stmt(graph: &Graph, stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
     Stmt::Expr(block.expect("a block"), None)
 }
 
+/// Names that a step may have misspelt are bound to nothing, so that they are there for
+/// rustc to suggest.
+pub(super) fn suggestions(graph: &Graph, step: usize) -> impl Iterator<Item = TokenStream> + '_ {
+    let slips = graph.slips.iter().filter(move |slip| slip.step == step);
+    let unused = slips.filter(move |slip| !graph.inputs_of(step).contains(&slip.meant));
+    unused.map(|slip| {
+        let name = &graph.values[slip.meant].name;
+        emit!(#[allow(unused_variables)] let #name = ();)
+    })
+}
+
 /// Where the code of a node stands.
 pub(super) struct Env {
     site: TokenStream,

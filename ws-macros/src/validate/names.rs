@@ -4,13 +4,12 @@ use std::collections::HashSet;
 
 use syn::ext::IdentExt;
 use syn::visit::Visit;
-use syn::{Ident, Pat, PatIdent};
+use syn::{Pat, PatIdent};
 
 use crate::errors::Errors;
-use crate::lower::{Graph, Maker};
+use crate::lower::{Graph, Maker, Slip, Value};
 use crate::names::Position;
 use crate::parse::Kind;
-use crate::similar::nearest;
 
 /// A name is bound once: it is the name of one node.
 pub(super) fn duplicate_name(graph: &Graph, errors: &mut Errors) {
@@ -73,59 +72,23 @@ pub(super) fn let_mut(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A name that is nearly that of a node or an input is most likely meant to be it.
+/// A name that is nearly that of a node which nobody uses is most likely meant to be it.
+/// No good program is rejected: that nobody uses the node is an error already.
 pub(super) fn unknown_name(graph: &Graph, errors: &mut Errors) {
-    for Slip { step, name, meant } in slips(graph) {
-        let step = &graph.steps()[step].name;
+    let unused = unused(graph);
+    for Slip { step, name, meant } in &graph.slips {
+        if !unused.contains(meant) {
+            continue; // It may well be a function or a static; rustc knows.
+        }
+        let (step, meant) = (&graph.steps()[*step].name, &graph.values[*meant].name);
         errors.at(
-            &name,
+            name,
             format!(
                 "node `{step}` needs `{name}`, which is neither a node nor an input of this graph\n\
                  help: did you mean `{meant}`?"
             ),
         );
     }
-}
-
-/// A name that is most likely misspelt.
-struct Slip {
-    step: usize,
-    name: Ident,
-    meant: String,
-}
-
-/// Names that are like no other are left to rustc: they may be constants or functions.
-/// So may be those in the place of a callee or of an argument of a method.
-fn slips(graph: &Graph) -> Vec<Slip> {
-    let mut slips = Vec::new();
-    for (step, uses) in graph.uses.iter().enumerate() {
-        for used in uses.iter().filter(|used| used.value.is_none()) {
-            let name = used.name.unraw().to_string();
-            let likely_value = matches!(
-                used.position,
-                Position::Argument | Position::Place | Position::Format
-            );
-            if !likely_value
-                || name.starts_with(|c: char| c.is_uppercase())
-                || graph.binder(&used.name).is_some()
-            {
-                continue;
-            }
-            let above = graph.values.iter().filter(|value| match value.maker {
-                Maker::Input(_) => true,
-                Maker::Step(maker) => maker < step,
-            });
-            let known: Vec<String> = above.map(|value| value.name.unraw().to_string()).collect();
-            if let Some(meant) = nearest(&name, known.iter().map(String::as_str)) {
-                slips.push(Slip {
-                    step,
-                    name: used.name.clone(),
-                    meant: meant.to_owned(),
-                });
-            }
-        }
-    }
-    slips
 }
 
 /// A name is used below its definition.
@@ -147,13 +110,32 @@ pub(super) fn use_before_definition(graph: &Graph, errors: &mut Errors) {
 
 /// A value that nobody uses is most likely a mistake.
 pub(super) fn unused_node(graph: &Graph, errors: &mut Errors) {
-    let slips = slips(graph);
-    for value in &graph.values {
-        let Maker::Step(step) = value.maker else {
-            continue;
+    for index in unused(graph) {
+        if graph.slips.iter().any(|slip| slip.meant == index) {
+            continue; // [`unknown_name`] says so.
+        }
+        let value = &graph.values[index];
+        let name = value.name.unraw();
+        let also = if is_public(graph, value) {
+            ", or only a partial run does"
+        } else {
+            ""
         };
-        let name = value.name.unraw().to_string();
-        let step = &graph.steps()[step];
+        errors.at(
+            &value.name,
+            format!(
+                "nobody uses `{name}`{also}\nhelp: call it `_{name}` if it runs for its effect"
+            ),
+        );
+    }
+}
+
+/// The values of nodes that nobody uses.
+fn unused(graph: &Graph) -> Vec<usize> {
+    let is_unused = |value: &Value| {
+        let Maker::Step(_) = value.maker else {
+            return false;
+        };
         // In a pattern with several names it is enough that one is used, as it would be
         // for a tuple; rustc warns about the others.
         let others = graph
@@ -165,20 +147,18 @@ pub(super) fn unused_node(graph: &Graph, errors: &mut Errors) {
             .steps
             .iter()
             .any(|step| step.options.after.contains(&value.name));
-        let written = matches!(&step.kind, Kind::Node(node) if node.ty.is_some() && matches!(node.pat, Pat::Ident(_)));
-        let misspelt = slips.iter().any(|slip| slip.meant == name);
-        if value.users.is_empty() && !name.starts_with('_') && !others && !awaited && !misspelt {
-            let also = if written {
-                ", or only a partial run does"
-            } else {
-                ""
-            };
-            errors.at(
-                &value.name,
-                format!(
-                    "nobody uses `{name}`{also}\nhelp: call it `_{name}` if it runs for its effect"
-                ),
-            );
-        }
-    }
+        let ignored = value.name.unraw().to_string().starts_with('_');
+        value.users.is_empty() && !ignored && !others && !awaited
+    };
+    (0..graph.values.len())
+        .filter(|&index| is_unused(&graph.values[index]))
+        .collect()
+}
+
+/// Whether the type of a value is written, so that a partial run may ask for it.
+fn is_public(graph: &Graph, value: &Value) -> bool {
+    let Maker::Step(step) = value.maker else {
+        return false;
+    };
+    matches!(&graph.steps()[step].kind, Kind::Node(node) if node.ty.is_some() && matches!(node.pat, Pat::Ident(_)))
 }

@@ -165,6 +165,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
             let handle = own("exclusive", name);
             emit!(#handle)
         }))
+        .chain(node::suggestions(graph, index))
         .collect();
     let exit = |value: TokenStream| {
         if graph.parsed.fallible() {
