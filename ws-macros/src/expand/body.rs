@@ -142,7 +142,8 @@ fn close(graph: &Graph, mode: Mode, open: &mut Vec<usize>, sections: &mut Vec<Se
 }
 
 /// The inputs of a step that has everything to itself. Values that it does not own by the
-/// rules it does not own here either.
+/// rules it does not own here either. It may turn out not to use one: behind a `cfg`, or
+/// in a macro.
 pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStream> {
     let lent = node::lent(graph, step);
     let batch = graph.steps()[step].options.batch.as_ref();
@@ -156,11 +157,11 @@ pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStr
             _ if mode.is_reference(graph, value, step) => TokenStream::new(),
             _ if lent.contains(name) => {
                 let alone = node::alone(graph, step, value, emit!(#name));
-                emit!(let #name = &#alone;)
+                emit!(#[allow(unused_variables)] let #name = &#alone;)
             }
             _ if gathered => {
                 let alone = node::alone(graph, step, value, emit!(#name));
-                emit!(let #name = #alone;)
+                emit!(#[allow(unused_variables)] let #name = #alone;)
             }
             _ => TokenStream::new(),
         }

@@ -149,10 +149,15 @@ fn shared(graph: &Graph, step: usize) -> Vec<TokenStream> {
         .collect()
 }
 
-/// A `#[shared]` input.
+/// A `#[shared]` input. Its users may all have their own, as the call of a batch has.
 pub(super) fn borrowed(graph: &Graph, input: usize) -> TokenStream {
     let (field, pat) = (param(&graph.parsed, input), &graph.parsed.inputs[input].pat);
-    emit!(let #pat = &*__program.#field;)
+    let used = graph
+        .values
+        .iter()
+        .any(|value| value.maker == Maker::Input(input) && !value.users.is_empty());
+    let allow = used.then(|| emit!(#[allow(unused_variables)]));
+    emit!(#allow let #pat = &*__program.#field;)
 }
 
 /// The exclusive inputs of a step, until the end of the block.
@@ -180,6 +185,7 @@ pub(super) fn lock(
             let [#(#turns),*] = #rt::turns([#(#rt::turn(&#handles)),*]).await;
             #(
                 let mut #guards = #rt::enter(&#handles, #turns);
+                #[allow(unused_variables)]
                 let #names = &mut *#guards;
             )*
         }
@@ -211,7 +217,7 @@ pub(super) fn flat(graph: &Graph, step: usize, below: &TokenStream) -> TokenStre
     });
     let above = above.map(|value| {
         let name = &graph.values[value].name;
-        emit!(let #name = &#name;)
+        emit!(#[allow(unused_variables)] let #name = &#name;)
     });
     let count = graph.steps().len();
     let ty = ty.as_ref().map(|ty| emit!(: #ty));

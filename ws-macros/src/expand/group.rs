@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use super::body::Mode;
 use super::{node, own, rt};
 use crate::lower::{Graph, Maker};
-use crate::parse::Kind;
+use crate::parse::{Kind, Node};
 
 pub(super) fn group(graph: &Graph, steps: &[usize], mode: Mode) -> TokenStream {
     let rt = rt(&graph.parsed);
@@ -38,7 +38,8 @@ pub(super) fn group(graph: &Graph, steps: &[usize], mode: Mode) -> TokenStream {
             emit!(let #slot = #rt::#kind::full(#name);)
         });
         if !slots.is_moved_here(value) {
-            after.push(emit!(let #name = #slot.into_full();));
+            let attrs = lints(graph, value);
+            after.push(emit!(#attrs let #name = #slot.into_full();));
         }
     }
     let futures: Vec<Ident> = (0..steps.len())
@@ -88,6 +89,19 @@ pub(super) fn group(graph: &Graph, steps: &[usize], mode: Mode) -> TokenStream {
     }
 }
 
+/// The lints of a value that leaves the group. One that is used may be used only inside;
+/// about one that is not, rustc says what it says about the node.
+fn lints(graph: &Graph, value: usize) -> TokenStream {
+    let value = &graph.values[value];
+    match value.maker {
+        Maker::Step(maker) if value.users.is_empty() => match &graph.steps()[maker].kind {
+            Kind::Node(Node { attrs, .. }) => emit!(#(#attrs)*),
+            Kind::Fence(_) | Kind::Tail(_) => TokenStream::new(),
+        },
+        Maker::Step(_) | Maker::Input(_) => emit!(#[allow(unused_variables)]),
+    }
+}
+
 /// A node of a group.
 fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> TokenStream {
     let rt = rt(&graph.parsed);
@@ -96,6 +110,8 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
     };
     let lent = node::lent(graph, step);
     let batch = graph.steps()[step].options.batch.as_ref();
+    // It may turn out not to use one: behind a `cfg`, or in a macro.
+    let allow = emit!(#[allow(unused_variables)]);
     let inputs: Vec<TokenStream> = graph
         .inputs_of(step)
         .into_iter()
@@ -108,11 +124,11 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
                 return TokenStream::new(); // locked behind the gates
             }
             if graph.is_exclusive(value) {
-                return emit!(let mut #guard = #slot.borrow_mut(); let #name = &mut **#guard.value(););
+                return emit!(let mut #guard = #slot.borrow_mut(); #allow let #name = &mut **#guard.value(););
             }
             let in_slot = slots.values.contains(&value);
             if in_slot && graph.values[value].mover != Some(step) {
-                return emit!(let #guard = #slot.share(); let #name = &*#guard;);
+                return emit!(let #guard = #slot.share(); #allow let #name = &*#guard;);
             }
             let taken = if in_slot { emit!(#slot.take()) } else { emit!(#name) };
             // The call of a batch has the values of all its items.
@@ -123,9 +139,9 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
             match (in_slot, borrow) {
                 (false, _) if mode.is_reference(graph, value, step) => emit!(),
                 (false, false) if !gathered => emit!(),
-                (false, true) => emit!(let #name = &#taken;),
-                (true, true) => emit!(let #guard = #taken; let #name = &#guard;),
-                (_, false) => emit!(let #name = #taken;),
+                (false, true) => emit!(#allow let #name = &#taken;),
+                (true, true) => emit!(let #guard = #taken; #allow let #name = &#guard;),
+                (_, false) => emit!(#allow let #name = #taken;),
             }
         })
         .chain(node::suggestions(graph, step))

@@ -188,7 +188,7 @@ fn trap(parsed: &Parsed, why: &str) -> TokenStream {
 /// The code of an item.
 fn program(graph: &Graph) -> TokenStream {
     let parsed = &graph.parsed;
-    let (rt, name, quiet) = (rt(parsed), &parsed.plain.sig.ident, quiet());
+    let (rt, name, lints) = (rt(parsed), &parsed.plain.sig.ident, lints(graph));
     let generics = Signature::new(parsed).generics;
     let (impl_generics, _, clause) = generics.split_for_impl();
     let types = shared_inputs(parsed).map(|(_, input)| owned(parsed, input));
@@ -222,7 +222,7 @@ fn program(graph: &Graph) -> TokenStream {
     let gates = (0..graph.steps().len()).map(|step| gates(graph, step));
     let count = graph.steps().len();
     emit! {
-        #quiet
+        #lints
         impl #impl_generics #rt::Program<#item_ty, #output, #error> for #name::Shared<#(#types),*> #clause {
             type States = [#rt::AtomicU8; #count];
 
@@ -274,6 +274,22 @@ fn returned(parsed: &Parsed) -> Option<TokenStream> {
             #is_plain
         };
     })
+}
+
+/// The lints of the code of an item. Where there is a function, that is where warnings are
+/// about what was written; otherwise it is here, with the lints that the user set.
+fn lints(graph: &Graph) -> TokenStream {
+    if !graph.needs_stream() {
+        return quiet();
+    }
+    let set = graph.parsed.plain.attrs.iter().filter(|attr| {
+        let path = attr.path();
+        ["allow", "expect", "warn", "deny", "forbid"]
+            .iter()
+            .any(|level| path.is_ident(level))
+    });
+    // What follows a `skip!()` at the end is ours.
+    emit!(#[allow(unreachable_code, clippy::all, clippy::pedantic)] #(#set)*)
 }
 
 /// What the code of an item returns, and what that means.
