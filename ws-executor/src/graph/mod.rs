@@ -221,6 +221,8 @@
 //!   task or a thread of its own is copied before: `{ let id = id; spawn(async move { … }) }`.
 //! - A `return` inside of a macro is that of the node's code alone: `return Err(…)` ends the
 //!   run all the same, but `return Ok(…)` is written outside of macros.
+//! - The body is compiled once for each way to run it, with the items in it. A `static`, or
+//!   an `impl` for a type that is not defined there as well, goes above the function.
 //! - A graph that is called with the option `graph` has no `#[shared]` inputs, and no
 //!   limits in common with other runs.
 //! - A pipeline has no `deadline`, no observer and no `test` of its own: a node has its

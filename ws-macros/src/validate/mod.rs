@@ -4,6 +4,7 @@
 //! change. What rustc knows better (types, moves, traits) is left to rustc.
 
 mod gates;
+mod items;
 mod names;
 mod nodes;
 mod options;
@@ -27,6 +28,8 @@ pub(crate) fn validate(graph: &Graph, errors: &mut Errors) {
     names::unknown_name(graph, errors);
     names::use_before_definition(graph, errors);
     names::unused_node(graph, errors);
+
+    items::copied_item(graph, errors);
 
     nodes::return_in_node(graph, errors);
     nodes::question_without_result(graph, errors);
