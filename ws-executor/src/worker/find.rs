@@ -220,12 +220,13 @@ impl Worker {
             .or_else(|| self.computation().map(Work::Task))
     }
 
-    /// How often to look. A worker that is about to sleep in a reactor does not look long
-    /// for what most likely comes from there: at one event at a time, long searches took
-    /// half of the CPU time (benchmark `io`, "echo, 1 connection").
+    /// How often to look. A worker that is about to sleep in a reactor looks once: what it
+    /// waits for most likely comes from there. At one event at a time, long searches took half
+    /// of the CPU time, and eight rounds a quarter of the instructions (benchmark `io`, "echo,
+    /// 1 connection").
     fn rounds(&self) -> u32 {
         if self.may_enter_reactor() {
-            search_rounds(self.shared.workers()).0
+            1
         } else {
             self.rounds.get()
         }
