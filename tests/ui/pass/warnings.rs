@@ -33,7 +33,7 @@ async fn batches(n: u32, #[shared] more: &u32) -> u32 {
         skip!();
     }
     #[node(batch(n, max = 4, within = "1ms"))]
-    let sum: u32 = n.into_iter().map(|n| n + more).collect::<Vec<_>>();
+    let sum: u32 = n.into_iter().map(|n| n + more).collect();
     sum
 }
 

@@ -279,8 +279,8 @@ pub mod rt {
     pub use super::bound::Bound;
     pub use super::group::Group;
     pub use super::item::{
-        Answers, BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Plain, Program,
-        Returned, Run, States, answers, cause, element, ended, flat, flat_all, many, one, single,
+        BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Plain, Program, Returned,
+        Run, States, answers, cause, element, ended, flat, flat_all, many, one, single,
         sure_element, verdict,
     };
     pub use super::limit::{Acquire, Limit, Permit, enter, turn, turns};

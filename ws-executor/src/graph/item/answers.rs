@@ -70,29 +70,11 @@ pub fn ended<R: BatchOutcome>(cause: &R::Cause) -> R::With<Infallible> {
     R::ended(cause)
 }
 
-/// The answers for a batch.
-#[diagnostic::on_unimplemented(
-    message = "a node with `batch` has a `Vec` of answers, but this is `{Self}`",
-    label = "this is not a `Vec` with one answer for each item",
-    note = "the node is called once for many items: return an answer for each, in their order"
-)]
-pub trait Answers<T> {
-    /// All of them.
-    fn all(self) -> Vec<T>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T> Answers<T> for Vec<T> {
-    #[inline]
-    fn all(self) -> Self {
-        self
-    }
-}
-
-/// [`Answers::all`].
+/// The answers for a batch, one for each item, in their order. For what is inferred of the
+/// node's code, and for what rustc says if it is something else.
 #[inline]
-pub fn answers<T>(answers: impl Answers<T>) -> Vec<T> {
-    answers.all()
+pub fn answers<T>(answers: Vec<T>) -> Vec<T> {
+    answers
 }
 
 /// The answer for a batch of one: what a call is outside of a pipeline.

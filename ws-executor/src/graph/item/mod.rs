@@ -21,7 +21,7 @@ mod rate;
 mod run;
 mod stats;
 
-pub use answers::{Answers, BatchCause, BatchOutcome, answers, cause, ended, single};
+pub use answers::{BatchCause, BatchOutcome, answers, cause, ended, single};
 pub use ends::{Ends, Plain, Returned, many, one, verdict};
 pub use flat::{element, flat, flat_all, sure_element};
 pub use gates::{Gates, NodeGates};
