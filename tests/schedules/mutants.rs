@@ -176,8 +176,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "scope.ends_too_early",
         file: SCOPE,
-        find: "if self.pending.load(Ordering::Acquire) == 0 {",
-        replace: "if true {",
+        find: "let is_over = self.pending.load(Ordering::Acquire) == 0;",
+        replace: "let is_over = true;",
         program: "waiting.scope",
     },
     Mutant {

@@ -10,7 +10,7 @@
 //! Awaiting a [`Task`](crate::Task) takes a unit; your own loops can
 //! [`consume`] one each turn. Outside of tasks, and in code that [computes], the budget has no
 //! end. A `block_on` of another crate inside a task's poll has what is left of the task's: when
-//! that is used up it polls for ever, since nobody refills it. [`block_on`](crate::block_on) has
+//! that is used up it polls for ever, since nobody refills it. [`block_on`](crate::block_on()) has
 //! a budget without end.
 //!
 //! [computes]: crate::compute
