@@ -7,6 +7,7 @@ use proc_macro2::TokenStream;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Stmt};
 
+use super::ends::Returns;
 use super::node::{self, Env};
 use super::{gate, group, rt};
 use crate::lower::Graph;
@@ -200,7 +201,7 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
         }
         (Kind::Fence(stmt), Mode::Item) => {
             let mut stmt = stmt.clone();
-            node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
+            Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
             let stmt = node::stmt(graph, &stmt, &lent);
             // Without `;` it would be the value of the block.
             let semi = matches!(stmt, Stmt::Expr(_, None)).then(|| emit!(;));
@@ -214,7 +215,7 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
         }
         (Kind::Tail(expr), Mode::Item) => {
             let mut expr = expr.clone();
-            node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
+            Returns { exit: &exit }.visit_expr_mut(&mut expr);
             let expr = node::expr(graph, &expr, &lent);
             let end = exit(emit!(#expr));
             emit!({ #enter #(#references)* #end })

@@ -18,6 +18,7 @@ macro_rules! emit {
 
 mod body;
 pub(crate) mod describe;
+mod ends;
 mod gate;
 mod group;
 mod item;

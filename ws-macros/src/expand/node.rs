@@ -1,21 +1,24 @@
 //! The code of one node: its inputs, its expression, its options.
 
+mod attempt;
+
 use std::collections::HashSet;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
+use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Pat, PathArguments, Stmt};
 
+use self::attempt::attempts;
 use super::describe::module_path;
+use super::ends::{Ends, Questions};
 use super::parallel::signature::unspeakable;
-use super::{gate, own, rt};
+use super::{gate, rt};
 use crate::lower::Graph;
 use crate::names::{Position, Uses, walk_expr, walk_stmt};
-use crate::options::Retry;
 use crate::parse::{Kind, Node};
-use crate::traits::{Traits, is_skip};
+use crate::traits::Traits;
 
 /// The values that a step sees behind a reference: those that it does not move, and all
 /// if it may be tried again. Inputs that are `#[shared]` are references already.
@@ -388,99 +391,6 @@ impl VisitMut for SubRun {
     }
 }
 
-fn attempts(
-    graph: &Graph,
-    index: usize,
-    written: &Expr,
-    lent: &HashSet<Ident>,
-    env: &Env,
-) -> TokenStream {
-    let rt = rt(&graph.parsed);
-    let output = &graph.parsed.output;
-    let options = &graph.steps()[index].options;
-    let span = written.span();
-    let traits = Traits::of_expr(written);
-    let failed = emit!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error));
-    // The error of an attempt is that of the node's `?`; if there is more than one, the
-    // graph's.
-    let (ends, success, error) = match traits.only_question() {
-        Some(span) => (
-            Ends::Attempt,
-            emit!(::core::result::Result::Ok(__value)),
-            question(graph, failed, span),
-        ),
-        None if traits.fails() => (
-            Ends::Run,
-            emit!(<#output as #rt::Outcome>::wrap(__value)),
-            emit!(#failed?),
-        ),
-        None => (
-            Ends::Run,
-            emit!(::core::result::Result::Ok::<_, ::core::convert::Infallible>(__value)),
-            emit!(__error),
-        ),
-    };
-    let code = expr_that(graph, written, lent, ends);
-    let code = answer(graph, index, env, code);
-    let ty = written_type(graph, index, env);
-    let attempt = emit!({ let __value #ty = #code; #success });
-    let attempt = env.unless_scripted(attempt, &emit!(__scripted.result()));
-    let late = match &options.timeout {
-        Some(timeout) => {
-            let output = respan(output, timeout.span);
-            let late = emit!(__late);
-            quote_spanned!(timeout.span=> #rt::late::<#output>(#late)?)
-        }
-        None => emit!(#rt::never_late(__late)),
-    };
-    let failed = match &options.fallback {
-        Some(fallback) => {
-            let fallback = env.locked(expr(graph, fallback, lent).into_token_stream());
-            emit!(::core::result::Result::Err(_) => #fallback)
-        }
-        None => emit! {
-            ::core::result::Result::Err(#rt::Failure::Error(__error)) => match #error {},
-            ::core::result::Result::Err(#rt::Failure::TimedOut(__late)) => match #late {},
-        },
-    };
-    let timeout = match &options.timeout {
-        Some(timeout) => {
-            let duration = expr(graph, &timeout.duration, lent);
-            emit!(::core::option::Option::Some(#duration))
-        }
-        None => emit!(::core::option::Option::None),
-    };
-    let attempt = env.locked(attempt);
-    let site = &env.site;
-    let pass = match &env.pass {
-        Some(pass) if env.leaves && options.fallback.is_some() => emit!(#pass.or_fallback()),
-        Some(pass) => pass.clone(),
-        None => emit!(#rt::Pass::free()),
-    };
-    let result = match &options.retry {
-        Some(retry) => {
-            let (retry, when) = again(graph, retry, lent);
-            let (kept, lend) = keep(graph, index, env);
-            let attempt = quote_spanned!(span=> || async { #(#lend)* #attempt });
-            emit! {{
-                #(#kept)*
-                let __tried = #rt::attempts(#site, #retry, #timeout, #pass, #attempt, #when).await;
-                __tried
-            }}
-        }
-        None => {
-            let attempt = quote_spanned!(span=> async { #attempt });
-            emit!(#rt::once(#site, #timeout, #pass, #attempt).await)
-        }
-    };
-    emit! {
-        match #result {
-            ::core::result::Result::Ok(__value) => __value,
-            #failed
-        }
-    }
-}
-
 /// Tokens with another span, for errors that are about what stands there.
 pub(super) fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
     tokens
@@ -494,154 +404,4 @@ pub(super) fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
             token
         })
         .collect()
-}
-
-/// The exclusive inputs of a node that is tried again, unless each attempt locks them:
-/// where they are kept meanwhile, and how an attempt has them to itself.
-fn keep(graph: &Graph, index: usize, env: &Env) -> (Vec<TokenStream>, Vec<TokenStream>) {
-    let rt = rt(&graph.parsed);
-    let inputs = graph.inputs_of(index).into_iter();
-    let exclusive = inputs.filter(|&value| graph.is_exclusive(value) && env.locks.is_none());
-    let inputs = exclusive.map(|value| {
-        let name = &graph.values[value].name;
-        let (slot, guard) = (own("slot", name), own("kept", name));
-        (
-            emit!(let #slot = #rt::Slot::full(&mut *#name);),
-            emit!(let mut #guard = #slot.borrow_mut(); let #name = &mut **#guard.value();),
-        )
-    });
-    inputs.unzip()
-}
-
-/// How often a node is tried again, and after which errors.
-fn again(graph: &Graph, retry: &Retry, lent: &HashSet<Ident>) -> (TokenStream, TokenStream) {
-    let rt = rt(&graph.parsed);
-    let retries = expr(graph, &retry.retries, lent);
-    let (pause, longest) = match &retry.backoff {
-        Some((first, last)) => (
-            expr(graph, first, lent).into_token_stream(),
-            expr(graph, last, lent).into_token_stream(),
-        ),
-        None => {
-            let zero = emit!(::core::time::Duration::ZERO);
-            (zero.clone(), zero)
-        }
-    };
-    let when = match &retry.when {
-        Some(closure @ Expr::Closure(_)) => expr(graph, closure, lent).into_token_stream(),
-        // Called with the error of the attempt, whose type it does not decide.
-        Some(function) => {
-            let span = Span::mixed_site().located_at(function.span());
-            let function = expr(graph, function, lent);
-            quote_spanned!(span=> |__error: &_| (#function)(__error))
-        }
-        None => emit!(|_: &_| true),
-    };
-    (
-        emit!(#rt::Retry { retries: #retries, pause: #pause, longest: #longest }),
-        when,
-    )
-}
-
-/// What a `?` ends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    /// The run.
-    Run,
-    /// The run, and `__own` knows its error.
-    Known,
-    /// The attempt, with its own error.
-    Attempt,
-}
-
-/// `operand?`, by way of a trait that explains itself.
-fn question(graph: &Graph, operand: TokenStream, span: Span) -> TokenStream {
-    let rt = respan(rt(&graph.parsed), span);
-    let output = respan(&graph.parsed.output, span);
-    quote_spanned!(span=> #rt::question::<#output, _>(#operand)?)
-}
-
-/// The same in a node that a test may make fail.
-fn known_question(graph: &Graph, operand: TokenStream, span: Span) -> TokenStream {
-    let rt = respan(rt(&graph.parsed), span);
-    let output = respan(&graph.parsed.output, span);
-    let own = emit!(__own);
-    quote_spanned!(span=> #rt::own_question::<#output, _>(#operand, &#own)?)
-}
-
-/// The same in an attempt, whose error is that of the operand as it is.
-fn attempt_question(operand: TokenStream, span: Span) -> TokenStream {
-    let span = Span::mixed_site().located_at(span);
-    quote_spanned! {span=>
-        match #operand {
-            ::core::result::Result::Ok(__value) => __value,
-            ::core::result::Result::Err(__error) => return ::core::result::Result::Err(__error),
-        }
-    }
-}
-
-/// `skip!()`: the run of the item ends here.
-fn skip() -> TokenStream {
-    emit!(match __run.skip().await {})
-}
-
-/// Applies [`question`] to every `?` of the graph's own, and understands `skip!()`.
-struct Questions<'g> {
-    graph: &'g Graph,
-    ends: Ends,
-}
-
-impl VisitMut for Questions<'_> {
-    fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
-        if let Stmt::Macro(call) = stmt {
-            if is_skip(&call.mac) {
-                *stmt = Stmt::Expr(Expr::Verbatim(skip()), call.semi_token);
-                return;
-            }
-        }
-        visit_mut::visit_stmt_mut(self, stmt);
-    }
-
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        if matches!(expr, Expr::Macro(call) if is_skip(&call.mac)) {
-            *expr = Expr::Verbatim(skip());
-            return;
-        }
-        visit_mut::visit_expr_mut(self, expr);
-        if let Expr::Try(ended) = expr {
-            let operand = ended.expr.to_token_stream();
-            let span = ended.question_token.span();
-            *expr = Expr::Verbatim(match self.ends {
-                Ends::Run => question(self.graph, operand, span),
-                Ends::Known => known_question(self.graph, operand, span),
-                Ends::Attempt => attempt_question(operand, span),
-            });
-        }
-    }
-
-    // Their `?`s are their own.
-    fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
-    fn visit_expr_async_mut(&mut self, _: &mut syn::ExprAsync) {}
-    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
-}
-
-/// Makes `return value` in a fence of a parallel run end the run, and not only the block
-/// that the fence is compiled to. It comes before [`Questions`], which hides what it has
-/// seen.
-pub(super) struct Returns<'a> {
-    pub(super) exit: &'a dyn Fn(TokenStream) -> TokenStream,
-}
-
-impl VisitMut for Returns<'_> {
-    fn visit_expr_return_mut(&mut self, ret: &mut syn::ExprReturn) {
-        visit_mut::visit_expr_return_mut(self, ret);
-        let value = ret.expr.take().map_or(emit!(()), |value| emit!(#value));
-        let exit = syn::parse2((self.exit)(value)).expect("an expression");
-        ret.expr = Some(Box::new(exit));
-    }
-
-    // Their `return`s are their own.
-    fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
-    fn visit_expr_async_mut(&mut self, _: &mut syn::ExprAsync) {}
-    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }

@@ -12,6 +12,7 @@ use syn::visit_mut::VisitMut;
 use super::plan::number;
 use super::run::{public, target, written_type};
 use super::signature::Signature;
+use crate::expand::ends::Returns;
 use crate::expand::node::{self, Env};
 use crate::expand::{gate, own, rt};
 use crate::lower::{Graph, Maker};
@@ -189,14 +190,14 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
         }
         Kind::Fence(stmt) => {
             let mut stmt = stmt.clone();
-            node::Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
+            Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
             let stmt = node::stmt(graph, &stmt, &lent);
             // A fence without `;` is a statement all the same.
             emit!(#stmt;)
         }
         Kind::Tail(expr) => {
             let mut expr = expr.clone();
-            node::Returns { exit: &exit }.visit_expr_mut(&mut expr);
+            Returns { exit: &exit }.visit_expr_mut(&mut expr);
             let expr = node::expr(graph, &expr, &lent);
             let exit = exit(emit!(__result));
             emit!(let __result: #output = #expr; return #exit;)
