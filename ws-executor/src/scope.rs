@@ -175,7 +175,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// [`join`](crate::Handle::join) is cheaper.
     ///
     /// If the executor is shut down meanwhile, a closure that has not begun runs on the
-    /// thread that drops the task.
+    /// thread that drops the task; closures that each run the next one are then calls inside
+    /// of each other, and take stack for each.
     ///
     /// ```
     /// let mut squares = [1, 2, 3, 4];
