@@ -161,8 +161,6 @@ impl Worker {
             if finding == Finding::Quiet {
                 duty = self.renew(duty, place);
             }
-            // It may have been woken for that.
-            duty = duty.or_else(|| self.take_duty(place));
             finding = self.block(&duty, place);
         }
     }
