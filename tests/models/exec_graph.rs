@@ -36,7 +36,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(after, 800),
+        body: Body::Once(after, 430),
     },
     Model {
         name: "exec.graph.join",
@@ -44,7 +44,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(join, 800),
+        body: Body::Once(join, 430),
     },
     Model {
         name: "exec.graph.lend",
@@ -52,7 +52,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(lend, 23_000),
+        body: Body::Once(lend, 12_400),
     },
     Model {
         name: "exec.graph.error_cancels",
@@ -60,7 +60,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Once(error_cancels, 6_200),
+        body: Body::Once(error_cancels, 3_400),
     },
     Model {
         name: "exec.graph.dropped",

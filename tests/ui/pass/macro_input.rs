@@ -111,6 +111,7 @@ fn main() {
         assert_eq!(questions::on(&handle).run(3).await, 10);
     });
     let run = std::panic::AssertUnwindSafe(|| executor.block_on(asserts(3, "text".into())));
+    std::panic::set_hook(Box::new(|_| {}));
     let message = std::panic::catch_unwind(run).unwrap_err();
     let message = message.downcast_ref::<&str>();
     assert_eq!(message, Some(&"assertion failed: !text.is_empty() && x > 100"));

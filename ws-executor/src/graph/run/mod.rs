@@ -39,8 +39,8 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use ws_core::Spawn;
 use ws_core::sync::atomic::Ordering;
+use ws_core::{Backoff, Spawn};
 
 use self::branch::{Membership, branch};
 pub use self::ctx::Ctx;
@@ -136,7 +136,7 @@ where
         shared: Arc::new(Shared::new(bound, plan, state)),
     }));
     run_branches(owner.ctx(), program, deadline).await;
-    let mut shared = owner.into_shared().await;
+    let mut shared = owner.into_shared();
     let end = std::mem::take(&mut shared.end).into_inner();
     match end.unwrap_or_else(PoisonError::into_inner) {
         Some(End::Exit(result)) => Ended::Exit(result),
@@ -227,16 +227,18 @@ impl<St, R, S, const N: usize> Owner<St, R, S, N> {
 
     /// The shared memory, after the last branch has left.
     ///
-    /// A branch lets go of it right after it counted itself out. If one is just between
-    /// the two, this yields until it is not: the values are to be gone when a run returns.
-    async fn into_shared(mut self) -> Shared<St, R, S, N> {
+    /// A branch lets go of it right after it counted itself out, with nothing of the user's
+    /// between the two. If another thread is just there, this waits until it is not: the
+    /// values are to be gone when a run returns.
+    fn into_shared(mut self) -> Shared<St, R, S, N> {
+        let mut ctx = self.0.take().expect("there until the run is over");
+        let mut backoff = Backoff::new();
         loop {
-            let ctx = self.0.take().expect("there until the run is over");
             match Arc::try_unwrap(ctx.shared) {
                 Ok(shared) => return shared,
-                Err(shared) => self.0 = Some(Ctx { shared }),
+                Err(shared) => ctx = Ctx { shared },
             }
-            crate::yield_now().await;
+            backoff.snooze();
         }
     }
 }
