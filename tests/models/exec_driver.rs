@@ -11,7 +11,7 @@ use ws_core::Driver;
 use ws_executor::DriverHandoff;
 use ws_executor::model::{DriverSeat, Duty, Parking, Sleep, Sleeper};
 
-use super::exec_kit::{Jobs, is_notified, sleep};
+use super::exec_kit::{Jobs, is_notified, searchers, sleep};
 use super::model::Bound::{Exhaustive, Preemptions};
 use super::model::{Body, Expect, Main, Model};
 use super::sleep::Bell;
@@ -56,6 +56,14 @@ pub(crate) const MODELS: &[Model] = &[
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(where_it_sleeps, [490, 560]),
+    },
+    Model {
+        name: "exec.driver.kept",
+        shows: "a worker that was notified in the driver, and does not come out, hides no push",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(kept, [1_100, 1_100]),
     },
 ];
 
@@ -234,4 +242,31 @@ fn where_it_sleeps(main: Main) {
             }
         },
     );
+    assert_eq!(searchers(&driven.sleep), 1, "it counts once");
+}
+
+/// What worker 0 was notified of is done, but the reactor keeps it. Worker 1 goes to sleep.
+fn kept(main: Main) {
+    let driven = Driven::new(DriverHandoff::Sentinel);
+    assert!(driven.seat.take(), "no one else is in it");
+    driven.sleep.enter_driver(0);
+    let _kept = driven.sleep.start_parking(0, None);
+    let notified = driven.sleep.after_push();
+    assert!(notified.is_some_and(|Sleeper(worker)| worker == 0));
+
+    let jobs = Arc::new(Jobs::new(0));
+    let (worker, pusher) = (driven.clone(), driven.clone());
+    let seen = jobs.clone();
+    let (parking, _) = main.race(
+        move || {
+            let parking = worker.sleep.start_parking(1, None);
+            (!seen.has_some()).then_some(parking)
+        },
+        move || {
+            jobs.push(1);
+            pusher.sleep.after_push()
+        },
+    );
+    let is_seen_to = parking.is_none_or(|parking| is_notified(&driven.sleep, parking));
+    assert!(is_seen_to, "the push is hidden");
 }

@@ -357,6 +357,61 @@ fn a_sentinel_lets_the_driver_be_left_and_entered() {
     });
 }
 
+/// A waker that does not come back before it may.
+struct Keeps {
+    inside: mpsc::Sender<()>,
+    released: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Wake for Keeps {
+    fn wake(self: Arc<Self>) {
+        self.inside.send(()).unwrap();
+        self.released.lock().unwrap().recv().unwrap();
+    }
+}
+
+/// A reactor may run tasks of its own in a turn. The worker that it keeps is notified like any
+/// other, but nobody waits for it to search.
+#[test]
+fn a_worker_that_the_driver_keeps_hides_no_task() {
+    for handoff in HANDOFFS {
+        guard("kept in the driver", || {
+            let (executor, reactor) = executor(2, handoff);
+            let handle = executor.handle();
+            wait_until("all parked", || all_parked(&handle));
+            let (inside, is_inside) = mpsc::channel();
+            let (release, released) = mpsc::channel();
+            let released = Mutex::new(released);
+            reactor.fire(Waker::from(Arc::new(Keeps { inside, released })));
+            is_inside.recv().unwrap();
+
+            // While the other worker is busy, the one in the driver is notified.
+            let wakes = reactor.wakes.load(Ordering::Relaxed);
+            let (begins, began) = mpsc::channel();
+            let (end, ends) = mpsc::channel();
+            let busy = executor.spawn(async move {
+                begins.send(()).unwrap();
+                ends.recv().unwrap();
+            });
+            began.recv().unwrap();
+            executor.spawn(async {}).detach();
+            assert!(reactor.wakes.load(Ordering::Relaxed) > wakes);
+            end.send(()).unwrap();
+            executor.block_on(busy);
+            wait_until("the other is parked", || {
+                handle.metrics().parked_workers() == 1
+            });
+
+            let (ran, runs) = mpsc::channel();
+            executor
+                .spawn(async move { ran.send(()).unwrap() })
+                .detach();
+            runs.recv().unwrap();
+            release.send(()).unwrap();
+        });
+    }
+}
+
 #[test]
 fn an_eager_worker_takes_the_driver_over() {
     guard("eager", || {

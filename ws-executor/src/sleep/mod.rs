@@ -16,7 +16,7 @@
 //!      │                    ▲ ▲                                 │
 //!      └────────────────────┘ └─────────────────────────────────┘
 //!        out of local work      notified: counted as searching
-//!        (if few search)        before it wakes
+//!        (if few search)        before it wakes, unless in the driver
 //! ```
 //!
 //! Shared are the number of searching workers, the *wake table* with a bit for
@@ -29,7 +29,9 @@
 //! 2. (P2) fences, lightly;
 //! 3. (P3) if a worker is searching, stops: that one is responsible;
 //! 4. (P4) takes a worker out of the wake table; if there is none, stops;
-//! 5. (P5) counts that worker as searching, marks it notified, unparks it.
+//! 5. (P5) counts that worker as searching, marks it notified, unparks it. One that sleeps
+//!    in the driver is not counted: the reactor may be running tasks of its own there, and
+//!    who knows for how long.
 //!
 //! A worker that found nothing ([`Sleep::start_parking`]):
 //! 1. (W1) enters the wake table;
@@ -40,7 +42,7 @@
 //!    any more, a pusher has it at P5 already, and the worker waits for that
 //!    notification as if it had seen nothing;
 //! 5. (W5) parks until it is marked notified ([`Sleep::wake_up`]), however often
-//!    the parker returns.
+//!    the parker returns. If that was in the driver, it counts itself as searching.
 //!
 //! A searcher that finds a task ([`Sleep::found_work`]):
 //! 1. (S1) lowers the count; if others are searching still, that is all;
@@ -56,8 +58,8 @@
 //! Let a task be pushed, and look at its pusher.
 //!
 //! - It went through P5. The notified worker searches, and a search looks at every
-//!   queue. If it is the one in the driver, that is when its turn ends: what a reactor runs
-//!   inside of it must not block.
+//!   queue. If it is the one in the driver, no other was parked; one that parks before that
+//!   turn ends sees the task at W4.
 //! - It stopped at P4: the table was empty. Take any worker. If it was not at W1
 //!   yet, its fence W3 comes after this P2, or else P4 would have seen the bit; so
 //!   W4 sees the task. If it was taken by someone before, that one notifies it, and
@@ -71,7 +73,8 @@
 //!
 //! The count must never be too high, which would hide pushes for ever. It is not: a worker
 //! that was counted by a pusher lowers the count only after it was marked notified, so
-//! after it was counted, and does so once.
+//! after it was counted, and does so once. Which of the two counts it is decided by where it
+//! sleeps, and both know that: it does not leave the driver before it was marked.
 //!
 //! # What takes no part
 //!
@@ -106,7 +109,7 @@ const NO_ONE: usize = usize::MAX;
 
 /// The shared side of the protocol; see the module docs for the names of the steps.
 pub struct Sleep {
-    /// How many workers search, or were notified and are about to.
+    /// How many workers search, or were notified in their parker and are about to.
     searching: CachePadded<AtomicUsize>,
     table: WakeTable,
     /// Set by whoever took the worker out of the table, cleared by the worker.
@@ -220,7 +223,9 @@ impl Sleep {
 
     fn count_in(&self, worker: usize) -> Sleeper {
         chaos::point("sleep.push.took");
-        self.searching.fetch_add(1, Ordering::Relaxed);
+        if !self.is_in_driver(worker) {
+            self.searching.fetch_add(1, Ordering::Relaxed);
+        }
         chaos::point("sleep.push.counted");
         // ORDERING(sleep.notified): release side; the worker lowers the count only
         // after it was raised.
@@ -318,6 +323,9 @@ impl Sleep {
         let notified = &self.notified[parking.worker];
         // ORDERING(sleep.notified): acquire side.
         if notified.load(Ordering::Relaxed) && notified.swap(false, Ordering::Acquire) {
+            if self.is_in_driver(parking.worker) {
+                self.searching.fetch_add(1, Ordering::Relaxed);
+            }
             Ok(self.depart(parking))
         } else {
             Err(parking)

@@ -20,7 +20,7 @@ impl Worker {
         until: &impl Until,
     ) -> Option<Work> {
         let local = self.own_fork_if_due().map(Work::Fork);
-        let local = local.or_else(|| self.find_local().map(Work::Task));
+        let local = local.or_else(|| self.find_local(searching).map(Work::Task));
         let work = local.or_else(|| {
             if searching.is_none() {
                 *searching = self.shared.sleep.start_searching();
@@ -49,8 +49,8 @@ impl Worker {
 
     /// The next job that needs no search.
     #[inline]
-    fn find_local(&self) -> Option<Job> {
-        self.injector_if_due()
+    fn find_local(&self, searching: &Option<Searching>) -> Option<Job> {
+        self.injector_if_due(searching)
             .or_else(|| self.pinned_in_turn())
             .or_else(|| self.lifo_slot())
             .or_else(|| self.ring_job())
@@ -59,11 +59,11 @@ impl Worker {
     }
 
     #[inline]
-    fn injector_if_due(&self) -> Option<Job> {
+    fn injector_if_due(&self, searching: &Option<Searching>) -> Option<Job> {
         if !self.pace.tick() {
             return None;
         }
-        self.begin_interval();
+        self.begin_interval(searching);
         self.computation_if_due().or_else(|| self.injector_batch())
     }
 
@@ -87,10 +87,13 @@ impl Worker {
     }
 
     #[cold]
-    fn begin_interval(&self) {
+    fn begin_interval(&self, searching: &Option<Searching>) {
         self.pace.begin_interval();
         self.counters().set_mean_poll(self.pace.mean());
-        self.turn_driver();
+        // A reactor may run tasks of its own: others would wait for a searcher in there.
+        if searching.is_none() {
+            self.turn_driver();
+        }
     }
 
     /// A pinned job, unless the last job was one: the others have their turns, too.
