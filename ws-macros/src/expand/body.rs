@@ -23,7 +23,23 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// The beginning of a step.
+    /// The beginning of a step that is alone.
+    pub(super) fn at(self, step: usize) -> TokenStream {
+        match self {
+            Self::Plain => TokenStream::new(),
+            Self::Item => emit!(__run.at(#step);),
+        }
+    }
+
+    /// The end of a step that is alone, if what follows is not.
+    pub(super) fn leave(self) -> TokenStream {
+        match self {
+            Self::Plain => TokenStream::new(),
+            Self::Item => emit!(__run.leave();),
+        }
+    }
+
+    /// The beginning of a step of a group.
     pub(super) fn enter(self, step: usize) -> TokenStream {
         match self {
             Self::Plain => TokenStream::new(),
@@ -31,7 +47,7 @@ impl Mode {
         }
     }
 
-    /// The end of a step.
+    /// The end of a step of a group.
     pub(super) fn done(self) -> TokenStream {
         match self {
             Self::Plain => TokenStream::new(),
@@ -180,13 +196,13 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
     let lent = node::lent(graph, index);
     let references = references(graph, index, mode);
     let output = &graph.parsed.output;
-    let (enter, done) = (mode.enter(index), mode.done());
+    let at = mode.at(index);
     let exit = |result: TokenStream| {
         let exit = mode.exit(graph, index, emit!(__result));
         let end = if graph.parsed.fallible() {
-            emit!(__inside.end(&__result))
+            emit!(__run.end_with(&__result))
         } else {
-            emit!(__inside.done())
+            emit!(__run.end())
         };
         emit!({ let __result: #output = #result; #end; #exit })
     };
@@ -205,7 +221,7 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
             let stmt = node::stmt(graph, &stmt, &lent);
             // Without `;` it would be the value of the block.
             let semi = matches!(stmt, Stmt::Expr(_, None)).then(|| emit!(;));
-            emit!({ #enter #(#references)* #stmt #semi #done })
+            emit!({ #at #(#references)* #stmt #semi })
         }
         // A body without a result needs none.
         (Kind::Tail(Expr::Tuple(unit)), Mode::Plain) if unit.elems.is_empty() => TokenStream::new(),
@@ -218,7 +234,7 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
             Returns { exit: &exit }.visit_expr_mut(&mut expr);
             let expr = node::expr(graph, &expr, &lent);
             let end = exit(emit!(#expr));
-            emit!({ #enter #(#references)* #end })
+            emit!({ #at #(#references)* #end })
         }
         (Kind::Node(node), _) => {
             let value = mode.value(graph, index);
@@ -227,9 +243,7 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
             let value = match mode {
                 Mode::Plain if references.is_empty() => value,
                 Mode::Plain => emit!({ #(#references)* #value }),
-                Mode::Item => {
-                    emit!({ #enter #(#references)* let __value #ty = #value; #done __value })
-                }
+                Mode::Item => emit!({ #at #(#references)* let __value #ty = #value; __value }),
             };
             emit!(#(#attrs)* let #pat #ty = #value;)
         }

@@ -203,7 +203,7 @@ pub(super) fn flat(graph: &Graph, step: usize, below: &TokenStream) -> TokenStre
     };
     let mode = Mode::Item;
     let references = body::references(graph, step, mode);
-    let (enter, value, done) = (mode.enter(step), mode.value(graph, step), mode.done());
+    let (at, value, leave) = (mode.at(step), mode.value(graph, step), mode.leave());
     let at_once = match &flat.at_once {
         Some(at_once) => number(at_once, "0 elements at a time would never end"),
         None => emit!(1),
@@ -230,7 +230,7 @@ pub(super) fn flat(graph: &Graph, step: usize, below: &TokenStream) -> TokenStre
         (emit!(#rt::flat_all), emit!(#rt::sure_element::<#output>))
     };
     emit! {
-        let __elements = { #enter #(#references)* let __value = #value; #done __value };
+        let __elements = { #at #(#references)* let __value = #value; #leave __value };
         #(#above)*
         #flat(#at_once, __elements, move |__element| async move {
             let __states = <[#rt::AtomicU8; #count] as #rt::States>::new();

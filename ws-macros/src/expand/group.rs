@@ -68,7 +68,9 @@ pub(super) fn group(graph: &Graph, steps: &[usize], mode: Mode) -> TokenStream {
     });
     let count = steps.len();
     let exit = mode.exit(graph, steps[0], emit!(__end));
+    let leave = mode.leave();
     emit! {
+        #leave
         #(#before)*
         {
             #(let mut #futures = ::core::pin::pin!(#blocks);)*

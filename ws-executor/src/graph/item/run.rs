@@ -3,9 +3,15 @@
 //! | state of a node | meaning |
 //! |---|---|
 //! | `ABSENT` | it has not begun |
-//! | `INSIDE` | it has begun, in the poll that is going on |
-//! | `WAITING` | it was pending at the end of a poll; counted by [`Stats`] |
-//! | `DONE`, `FAILED`, `CANCELLED` | how it ended |
+//! | `PASSED` | it has begun, alone; it is done, unless the run is at it |
+//! | `INSIDE` | it has begun beside others, in the poll that is going on |
+//! | `WAITING` | the same, and it was pending at the end of a poll; counted by [`Stats`] |
+//! | `DONE`, `FAILED`, `CANCELLED` | how one that began beside others ended |
+//!
+//! Most nodes are alone: they begin when all before them are done. Of these the run notes
+//! which one it is at, and what is to be known of them follows when the item ends. With a
+//! guard for each, as nodes in a group have, an item of four nodes took 877 instructions
+//! instead of 698, and 74 ns instead of 61 (the pipeline of `--bench graph`, one worker).
 //!
 //! The states are atomic so that nodes can share them; only the task that polls the item
 //! touches them, so every access is relaxed and compiles to a plain one. They reach the
@@ -20,9 +26,9 @@ use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::ends::Ends;
 use super::gates::Gates;
@@ -34,6 +40,15 @@ const WAITING: u8 = 2;
 pub(super) const DONE: u8 = 3;
 pub(super) const FAILED: u8 = 4;
 pub(super) const CANCELLED: u8 = 5;
+pub(super) const PASSED: u8 = 6;
+
+/// No node has this number.
+pub(super) const NOWHERE: usize = usize::MAX;
+
+// What the code of an item does.
+const RESTING: u8 = 0;
+const RUNNING: u8 = 1;
+const OVER: u8 = 2;
 
 /// Room for the states of `N` nodes.
 pub trait States: Send + Sync {
@@ -67,10 +82,18 @@ pub struct Run<'a> {
     gates: &'a Arc<Gates>,
     number: u64,
     states: &'a [AtomicU8],
-    /// Whether its nodes are timed: see [`Stats`](super::stats::Stats).
-    timed: bool,
-    /// Its code is running: a node that ends without success fails, or else is cancelled.
-    polling: AtomicBool,
+    /// When it began, if its nodes are timed: see [`Stats`](super::stats::Stats).
+    timed: Option<Instant>,
+    /// When the node began that it is at: nanoseconds since then.
+    since: AtomicU64,
+    /// The node that it is at, alone.
+    at: AtomicUsize,
+    /// The node that it was at when it was last pending; counted by `Stats`.
+    waits_in: AtomicUsize,
+    /// The node that it is at has ended it with success.
+    ended: AtomicBool,
+    /// While its code runs, a node that ends without success fails, or else is cancelled.
+    phase: AtomicU8,
     skipped: AtomicBool,
     /// The node that failed, plus one; later ones are cancelled because of it.
     failed: AtomicUsize,
@@ -91,8 +114,12 @@ impl<'a> Run<'a> {
             gates,
             number,
             states,
-            timed: gates.stats().is_timed(number),
-            polling: AtomicBool::new(false),
+            timed: gates.stats().is_timed(number).then(Instant::now),
+            since: AtomicU64::new(0),
+            at: AtomicUsize::new(NOWHERE),
+            waits_in: AtomicUsize::new(NOWHERE),
+            ended: AtomicBool::new(false),
+            phase: AtomicU8::new(RESTING),
             skipped: AtomicBool::new(false),
             failed: AtomicUsize::new(0),
             whole: None,
@@ -106,14 +133,60 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// A node begins.
+    /// A node begins, alone: the one before it is done.
+    #[inline]
+    pub fn at(&self, node: usize) {
+        self.leave();
+        self.states[node].store(PASSED, Ordering::Relaxed);
+        self.at.store(node, Ordering::Relaxed);
+    }
+
+    /// The node that it is at is done, and what follows is not alone.
+    #[inline]
+    pub fn leave(&self) {
+        if let Some(began) = self.timed {
+            self.tick(began);
+        }
+        self.at.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    /// The node that it is at ends the item.
+    #[inline]
+    pub fn end(&self) {
+        if let Some(began) = self.timed {
+            self.tick(began);
+        }
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// The same, with this; it may be a failure.
+    #[inline]
+    pub fn end_with(&self, result: &impl Ends) {
+        if !result.is_failure() {
+            self.end();
+        }
+    }
+
+    /// Notes how long the node took that it is at.
+    #[cold]
+    fn tick(&self, began: Instant) {
+        let now = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let since = self.since.swap(now, Ordering::Relaxed);
+        let node = self.at.load(Ordering::Relaxed);
+        if node != NOWHERE {
+            let took = Duration::from_nanos(now.saturating_sub(since));
+            self.gates.stats().took(node, took);
+        }
+    }
+
+    /// A node begins, beside others.
     #[inline]
     pub fn enter(&'a self, node: usize) -> Inside<'a> {
         self.states[node].store(INSIDE, Ordering::Relaxed);
         Inside {
             run: self,
             node,
-            began: self.timed.then(Instant::now),
+            began: self.timed.map(|_| Instant::now()),
         }
     }
 
@@ -131,8 +204,12 @@ impl<'a> Run<'a> {
     /// The name of the node that failed.
     #[inline]
     pub fn failed(&self) -> Option<&'static str> {
-        let node = self.failed.load(Ordering::Relaxed).checked_sub(1)?;
-        Some(self.gates.graph().nodes()[node].name())
+        let node = match self.failed.load(Ordering::Relaxed) {
+            0 if self.ended.load(Ordering::Relaxed) => NOWHERE,
+            0 => self.at.load(Ordering::Relaxed),
+            failed => failed - 1,
+        };
+        Some(self.gates.graph().nodes().get(node)?.name())
     }
 
     /// Polls the code of the item.
@@ -149,7 +226,7 @@ impl<'a> Run<'a> {
             Ok(Poll::Ready(None)) => Poll::Ready(Polled::Skipped),
             Ok(Poll::Pending) => Poll::Pending,
             Err(payload) => {
-                self.polling.store(false, Ordering::Relaxed);
+                self.phase.store(OVER, Ordering::Relaxed);
                 Poll::Ready(Polled::Panicked(payload))
             }
         }
@@ -162,15 +239,16 @@ impl<'a> Run<'a> {
         future: Pin<&mut F>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<F::Output>> {
-        self.polling.store(true, Ordering::Relaxed);
-        let polled = future.poll(cx);
-        self.polling.store(false, Ordering::Relaxed);
-        if let Poll::Ready(end) = polled {
+        self.phase.store(RUNNING, Ordering::Relaxed);
+        if let Poll::Ready(end) = future.poll(cx) {
+            self.phase.store(OVER, Ordering::Relaxed);
             return Poll::Ready(Some(end));
         }
+        self.phase.store(RESTING, Ordering::Relaxed);
         if self.skipped.load(Ordering::Relaxed) {
             return Poll::Ready(None);
         }
+        self.waits_at(self.at.load(Ordering::Relaxed));
         for (node, state) in self.states.iter().enumerate() {
             if state.load(Ordering::Relaxed) == INSIDE {
                 state.store(WAITING, Ordering::Relaxed);
@@ -179,11 +257,42 @@ impl<'a> Run<'a> {
         }
         Poll::Pending
     }
-}
 
-impl Drop for Run<'_> {
-    fn drop(&mut self) {
-        self.gates.stats().count(self.states);
+    /// Counts where it waits, alone; and where it waited before, no more.
+    fn waits_at(&self, node: usize) {
+        let before = self.waits_in.swap(node, Ordering::Relaxed);
+        if before == node {
+            return;
+        }
+        if before != NOWHERE {
+            self.gates.stats().goes_on(before);
+        }
+        if node != NOWHERE {
+            self.gates.stats().waits(node);
+        }
+    }
+
+    /// How the node ended that it is at, when the run is over.
+    fn end_of_last(&self) -> u8 {
+        if self.ended.load(Ordering::Relaxed) {
+            DONE
+        } else if self.phase.load(Ordering::Relaxed) != RESTING
+            && self.failed.load(Ordering::Relaxed) == 0
+        {
+            FAILED
+        } else {
+            CANCELLED
+        }
+    }
+
+    /// Counts an item that did not just go through.
+    #[cold]
+    fn count_each(&self) {
+        let (at, end) = (self.at.load(Ordering::Relaxed), self.end_of_last());
+        if at != NOWHERE && end == FAILED {
+            self.failed.store(at + 1, Ordering::Relaxed);
+        }
+        self.gates.stats().count_each(self.states, at, end);
         if let Some(whole) = self.whole {
             let failed = self.failed.load(Ordering::Relaxed);
             if failed != 0 && whole.failed.load(Ordering::Relaxed) == 0 {
@@ -193,8 +302,23 @@ impl Drop for Run<'_> {
     }
 }
 
-/// Being in a node. Dropped without [`done`](Self::done), the node has failed or was
-/// cancelled.
+impl Drop for Run<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if *self.waits_in.get_mut() != NOWHERE {
+            self.waits_at(NOWHERE);
+        }
+        let is_done = |state: &AtomicU8| matches!(state.load(Ordering::Relaxed), PASSED | DONE);
+        if *self.ended.get_mut() && self.states.iter().all(is_done) {
+            self.gates.stats().through();
+        } else {
+            self.count_each();
+        }
+    }
+}
+
+/// Being in a node beside others. Dropped without [`done`](Self::done), the node has failed
+/// or was cancelled.
 #[must_use]
 pub struct Inside<'a> {
     run: &'a Run<'a>,
@@ -220,14 +344,6 @@ impl Inside<'_> {
         self.leave(DONE);
     }
 
-    /// A fence, or the result, ends the item with this.
-    #[inline]
-    pub fn end(&self, result: &impl Ends) {
-        if !result.is_failure() {
-            self.done();
-        }
-    }
-
     #[inline]
     fn leave(&self, end: u8) {
         let state = &self.run.states[self.node];
@@ -240,7 +356,8 @@ impl Inside<'_> {
     #[cold]
     fn cut(&self) {
         let run = self.run;
-        if run.polling.load(Ordering::Relaxed) && run.failed.load(Ordering::Relaxed) == 0 {
+        let running = run.phase.load(Ordering::Relaxed) == RUNNING;
+        if running && run.failed.load(Ordering::Relaxed) == 0 {
             run.failed.store(self.node + 1, Ordering::Relaxed);
             self.leave(FAILED);
         } else {
