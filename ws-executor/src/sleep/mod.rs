@@ -58,7 +58,8 @@
 //! Let a task be pushed, and look at its pusher.
 //!
 //! - It went through P5. The notified worker searches, and a search looks at every
-//!   queue. If it is the one in the driver, no other was parked; one that parks before that
+//!   queue. If it is the one in the driver, no other was parked (but for one that had not
+//!   entered the driver yet when the pusher looked who is in it); one that parks before that
 //!   turn ends sees the task at W4.
 //! - It stopped at P4: the table was empty. Take any worker. If it was not at W1
 //!   yet, its fence W3 comes after this P2, or else P4 would have seen the bit; so
@@ -88,7 +89,7 @@
 //! |---|---|---|---|
 //! | `sleep.fence` | light fence at P2, fence at S2 | heavy fence at W3, S2 | the task, the count, the table; both ways |
 //! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
-//! | `sleep.notified` | P5 | W5 | that the count was raised |
+//! | `sleep.notified` | P5 | W5 | that the count was raised, or that it was not: that the pusher has seen who is in the driver |
 //! | `sleep.departures` | taking a worker out of the table | `all_parked_while` | that it is not in the table |
 //! | `sleep.departed` | the end of W4 or W5 | `all_parked_while` | that the worker has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
@@ -349,7 +350,7 @@ impl Sleep {
         self.in_driver.store(NO_ONE, Ordering::Relaxed);
     }
 
-    /// Whether `worker`, which the caller has taken, sleeps in the driver.
+    /// Whether `worker`, which is the caller or was taken by it, sleeps in the driver.
     pub fn is_in_driver(&self, worker: usize) -> bool {
         self.in_driver.load(Ordering::Relaxed) == worker
     }

@@ -32,8 +32,10 @@
 //!   inside the `block_on` of *another* runtime that a task has made it must not be called:
 //!   what it runs would find a runtime that waits for it.
 //! - What was put on the runtime by `tokio::spawn` runs while its worker counts as asleep. It
-//!   should not block or compute for long: the other workers go on, but nobody sees to the
-//!   reactor meanwhile. [`ws_executor::block_on`] and [`ws_executor::scope`] panic there, and
+//!   should not block or compute for long. The other workers go on, but until it is over
+//!   nobody sees to the reactor; tasks that it has woken may wait, and so may those of a
+//!   worker that is stuck in a poll, if this one was to watch it.
+//!   [`ws_executor::block_on`] and [`ws_executor::scope`] panic there, and
 //!   [`ws_executor::join`] works.
 //!
 //! In [`attach`] the runtime is the program's own, with its own threads. They run its

@@ -147,6 +147,9 @@ impl<'a> Run<'a> {
         if let Some(began) = self.timed {
             self.tick(began);
         }
+        if self.waits_in.load(Ordering::Relaxed) != NOWHERE {
+            self.waits_at(NOWHERE);
+        }
         self.at.store(NOWHERE, Ordering::Relaxed);
     }
 
@@ -259,6 +262,7 @@ impl<'a> Run<'a> {
     }
 
     /// Counts where it waits, alone; and where it waited before, no more.
+    #[cold]
     fn waits_at(&self, node: usize) {
         let before = self.waits_in.swap(node, Ordering::Relaxed);
         if before == node {
