@@ -106,6 +106,8 @@ impl Copy {
             .args(["--config", "profile.model.opt-level=0"])
             .args(["--config", "profile.model.incremental=true"])
             .current_dir(&self.tree)
+            // It would have the last word.
+            .env_remove("CARGO_INCREMENTAL")
             .env("CARGO_TARGET_DIR", &self.build)
             .env("RUSTFLAGS", format!("--cfg {cfg} -Awarnings"))
             .output()
