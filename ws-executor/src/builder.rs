@@ -132,7 +132,9 @@ impl Builder {
     /// Runs each worker as a future, on its thread, by `host`: for reactors that are
     /// best driven by their own `block_on`.
     ///
-    /// `host` has to poll the worker until it is ready.
+    /// `host` has to poll the worker until it is ready, and soon after it was woken: until
+    /// then it counts as looking for work, and other workers that are asleep may not be told
+    /// of new tasks.
     ///
     /// ```
     /// let executor = ws_executor::Executor::builder()

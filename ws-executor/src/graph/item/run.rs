@@ -43,7 +43,7 @@ pub(super) const CANCELLED: u8 = 5;
 pub(super) const PASSED: u8 = 6;
 
 /// No node has this number.
-pub(super) const NOWHERE: usize = usize::MAX;
+const NOWHERE: usize = usize::MAX;
 
 // What the code of an item does.
 const RESTING: u8 = 0;
@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
     /// A node begins, alone: the one before it is done.
     #[inline]
     pub fn at(&self, node: usize) {
-        self.leave();
+        self.pass();
         self.states[node].store(PASSED, Ordering::Relaxed);
         self.at.store(node, Ordering::Relaxed);
     }
@@ -144,21 +144,25 @@ impl<'a> Run<'a> {
     /// The node that it is at is done, and what follows is not alone.
     #[inline]
     pub fn leave(&self) {
+        self.pass();
+        self.at.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    /// The node that it is at is done.
+    #[inline]
+    fn pass(&self) {
         if let Some(began) = self.timed {
             self.tick(began);
         }
         if self.waits_in.load(Ordering::Relaxed) != NOWHERE {
             self.waits_at(NOWHERE);
         }
-        self.at.store(NOWHERE, Ordering::Relaxed);
     }
 
     /// The node that it is at ends the item.
     #[inline]
     pub fn end(&self) {
-        if let Some(began) = self.timed {
-            self.tick(began);
-        }
+        self.pass();
         self.ended.store(true, Ordering::Relaxed);
     }
 
