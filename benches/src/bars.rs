@@ -3,22 +3,14 @@
 //! Every panel has the same rows; every row has one bar per series. Values are
 //! ratios to a reference, which is drawn as a line at 1.
 
-use std::fmt::{self, Write};
+use std::error::Error;
 
-/// What is drawn; its `Display` is the file's text.
-///
-/// ```
-/// use benches::bars::{Chart, Panel, Row};
-/// let row = Row { name: "a < b".into(), values: vec![Some(2.0), None] };
-/// let chart = Chart {
-///     title: "Speed".into(),
-///     notes: vec!["longer is better".into()],
-///     series: vec![("ours", "#1b6"), ("theirs", "#888")],
-///     panels: vec![Panel { title: "2 workers".into(), rows: vec![row] }],
-/// };
-/// let text = chart.to_string();
-/// assert!(text.starts_with("<svg ") && text.contains("a &lt; b") && text.contains("2.00"));
-/// ```
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+pub use plotters::style::RGBColor;
+
+/// What is drawn.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// What stands above all.
@@ -26,7 +18,7 @@ pub struct Chart {
     /// Lines below the title.
     pub notes: Vec<String>,
     /// Name and colour of the bars in each row, in order.
-    pub series: Vec<(&'static str, &'static str)>,
+    pub series: Vec<(String, RGBColor)>,
     /// What stands side by side.
     pub panels: Vec<Panel>,
 }
@@ -49,33 +41,44 @@ pub struct Row {
     pub values: Vec<Option<f64>>,
 }
 
-// All in pixels, except the limit.
-const NAMES: f64 = 230.0;
-const BARS: f64 = 330.0;
-const FIGURES: f64 = 50.0;
-const MARGIN: f64 = 20.0;
-const BAR: f64 = 9.0;
-const GAP: f64 = 9.0;
-const LINE: f64 = 18.0;
+// All in pixels, except the limit. The size of a font is 1.24 times that of its letters.
+const NAMES: i32 = 230;
+const PANEL: i32 = 610;
+const BAR: i32 = 9;
+const LINE: i32 = 18;
 /// Longer bars are cut; their figure is written anyway.
 const LIMIT: f64 = 6.0;
 
 impl Chart {
-    fn row_height(&self) -> f64 {
-        self.series.len() as f64 * BAR + GAP
+    /// Returns the text of the file.
+    ///
+    /// ```
+    /// use benches::bars::{Chart, Panel, RGBColor, Row};
+    /// let row = Row { name: "a < b".into(), values: vec![Some(2.0), None] };
+    /// let chart = Chart {
+    ///     title: "Speed".into(),
+    ///     notes: vec!["longer is better".into()],
+    ///     series: vec![("ours".into(), RGBColor(0, 90, 40)), ("theirs".into(), RGBColor(9, 9, 9))],
+    ///     panels: vec![Panel { title: "2 workers".into(), rows: vec![row] }],
+    /// };
+    /// let text = chart.to_svg();
+    /// assert!(text.starts_with("<svg ") && text.contains("a &lt; b") && text.contains("2.00"));
+    /// ```
+    pub fn to_svg(&self) -> String {
+        let rows = self.panels.iter().map(|panel| panel.rows.len());
+        let rows = rows.max().unwrap_or(0);
+        let bars = (rows * (self.series.len() + 1)) as i32;
+        let height = self.head() + 3 * LINE + bars * BAR;
+        let width = self.panels.len().max(1) as i32 * PANEL;
+        let mut svg = String::new();
+        let backend = SVGBackend::with_string(&mut svg, (width as u32, height as u32));
+        let drawn = self.draw(backend, rows as f64);
+        drawn.expect("a string takes all that is drawn");
+        svg
     }
 
-    fn top(&self) -> f64 {
-        MARGIN + LINE * (self.notes.len() as f64 + 4.0)
-    }
-
-    fn width(&self) -> f64 {
-        2.0 * MARGIN + self.panels.len() as f64 * (NAMES + BARS + FIGURES)
-    }
-
-    fn height(&self) -> f64 {
-        let rows = self.panels.iter().map(|panel| panel.rows.len()).max();
-        self.top() + rows.unwrap_or(0) as f64 * self.row_height() + MARGIN
+    fn head(&self) -> i32 {
+        LINE * (self.notes.len() as i32 + 3)
     }
 
     /// The end of the axis: the greatest value, as far as it is shown in full.
@@ -85,107 +88,70 @@ impl Chart {
         values.copied().fold(1.0, f64::max).ceil().clamp(2.0, LIMIT)
     }
 
-    fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut y = MARGIN + LINE;
-        text(
-            f,
-            MARGIN,
-            y,
-            "font-size=\"17\" font-weight=\"bold\"",
-            &self.title,
-        )?;
-        for note in &self.notes {
+    fn draw<'a>(&self, backend: SVGBackend<'a>, rows: f64) -> Result<(), Box<dyn Error + 'a>> {
+        let root = backend.into_drawing_area();
+        root.fill(&WHITE)?;
+        let (head, body) = root.split_vertically(self.head());
+        let mut y = LINE / 2;
+        let notes = self.notes.iter().map(|note| (note, 15));
+        for (line, size) in [(&self.title, 21)].into_iter().chain(notes) {
+            head.draw(&Text::new(&**line, (LINE, y), ("sans-serif", size)))?;
             y += LINE;
-            text(f, MARGIN, y, "fill=\"#555\"", note)?;
         }
-        y += LINE;
-        let mut x = MARGIN;
+        let mut x = LINE;
         for (name, colour) in &self.series {
-            rect(f, x, y - BAR, BAR, BAR, colour)?;
-            text(f, x + BAR + 5.0, y, "", name)?;
-            x += 40.0 + 7.0 * name.chars().count() as f64;
+            let corners = [(x, y), (x + BAR, y + BAR)];
+            head.draw(&Rectangle::new(corners, colour.filled()))?;
+            head.draw(&Text::new(&**name, (x + BAR + 5, y), ("sans-serif", 15)))?;
+            x += 40 + 7 * name.chars().count() as i32;
         }
+        let areas = body.split_evenly((1, self.panels.len().max(1)));
+        for (area, panel) in areas.iter().zip(&self.panels) {
+            let mut chart = ChartBuilder::on(area)
+                .caption(&panel.title, ("sans-serif", 16))
+                .set_label_area_size(LabelAreaPosition::Top, LINE)
+                .set_label_area_size(LabelAreaPosition::Left, NAMES)
+                .margin_right(3 * LINE)
+                .build_cartesian_2d(0.0..self.axis(), 0.0..rows)?;
+            let mut mesh = chart.configure_mesh();
+            mesh.disable_y_mesh()
+                .y_labels(0)
+                .max_light_lines(0)
+                .draw()?;
+            self.draw_rows(chart.plotting_area(), rows, panel)?;
+        }
+        root.present()?;
         Ok(())
     }
 
-    fn panel(&self, f: &mut fmt::Formatter<'_>, left: f64, panel: &Panel) -> fmt::Result {
-        let (top, axis) = (self.top(), self.axis());
-        let zero = left + NAMES;
-        let x_of = |value: f64| zero + BARS * value.min(axis) / axis;
-        text(f, zero, top - LINE, "font-weight=\"bold\"", &panel.title)?;
-        let bottom = top + panel.rows.len() as f64 * self.row_height();
-        for mark in 0..=axis as usize {
-            let x = x_of(mark as f64);
-            let colour = if mark == 1 { "#333" } else { "#ddd" };
-            writeln!(
-                f,
-                r#"<line x1="{x:.1}" y1="{top:.1}" x2="{x:.1}" y2="{bottom:.1}" stroke="{colour}"/>"#
-            )?;
-            text(
-                f,
-                x,
-                top - 4.0,
-                "text-anchor=\"middle\" fill=\"#777\"",
-                &mark.to_string(),
-            )?;
-        }
+    fn draw_rows<'a, C>(
+        &self,
+        area: &DrawingArea<SVGBackend<'a>, C>,
+        rows: f64,
+        panel: &Panel,
+    ) -> Result<(), Box<dyn Error + 'a>>
+    where
+        C: CoordTranslate<From = (f64, f64)>,
+    {
+        let style = |size: i32, side| {
+            TextStyle::from(("sans-serif", size)).pos(Pos::new(side, VPos::Center))
+        };
+        area.draw(&PathElement::new([(1.0, 0.0), (1.0, rows)], BLACK))?;
         for (index, row) in panel.rows.iter().enumerate() {
-            let y = top + index as f64 * self.row_height() + GAP / 2.0;
-            let middle = y + self.series.len() as f64 * BAR / 2.0 + 4.0;
-            text(f, zero - 8.0, middle, "text-anchor=\"end\"", &row.name)?;
+            let top = rows - index as f64;
+            let name = Text::new(row.name.clone(), (-8, 0), style(15, HPos::Right));
+            area.draw(&(EmptyElement::at((0.0, top - 0.5)) + name))?;
+            // A bar is a part of the row's height; half a part stays free at each end.
+            let part = 1.0 / (self.series.len() + 1) as f64;
             for (place, (value, (_, colour))) in row.values.iter().zip(&self.series).enumerate() {
                 let Some(value) = value else { continue };
-                let y = y + place as f64 * BAR;
-                let end = x_of(*value);
-                rect(f, zero, y, end - zero, BAR - 1.0, colour)?;
-                let style = "font-size=\"8\" fill=\"#555\"";
-                text(f, end + 3.0, y + BAR - 2.0, style, &format!("{value:.2}"))?;
+                let (top, end) = (top - (place as f64 + 0.5) * part, value.min(LIMIT));
+                let bar = [(0.0, top), (end, top - part)];
+                area.draw(&Rectangle::new(bar, colour.filled()))?;
+                let figure = Text::new(format!("{value:.2}"), (3, 0), style(10, HPos::Left));
+                area.draw(&(EmptyElement::at((end, top - part / 2.0)) + figure))?;
             }
         }
         Ok(())
     }
-}
-
-impl fmt::Display for Chart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (width, height) = (self.width(), self.height());
-        writeln!(
-            f,
-            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" font-family="sans-serif" font-size="12">"#
-        )?;
-        rect(f, 0.0, 0.0, width, height, "#fff")?;
-        self.head(f)?;
-        for (index, panel) in self.panels.iter().enumerate() {
-            let left = MARGIN + index as f64 * (NAMES + BARS + FIGURES);
-            self.panel(f, left, panel)?;
-        }
-        writeln!(f, "</svg>")
-    }
-}
-
-fn rect(
-    f: &mut fmt::Formatter<'_>,
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
-    colour: &str,
-) -> fmt::Result {
-    writeln!(
-        f,
-        r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" fill="{colour}"/>"#
-    )
-}
-
-fn text(f: &mut fmt::Formatter<'_>, x: f64, y: f64, style: &str, words: &str) -> fmt::Result {
-    write!(f, r#"<text x="{x:.1}" y="{y:.1}" {style}>"#)?;
-    for c in words.chars() {
-        match c {
-            '<' => f.write_str("&lt;")?,
-            '>' => f.write_str("&gt;")?,
-            '&' => f.write_str("&amp;")?,
-            c => f.write_char(c)?,
-        }
-    }
-    writeln!(f, "</text>")
 }

@@ -5,18 +5,19 @@
 
 use std::fmt;
 
-use crate::json::Value;
+use serde::Serialize;
 
 /// What an executor may easily miss a goal by in one run and reach it by in the
 /// next; not measured.
 const NOISE: f64 = 1.03;
 
 /// One goal and what became of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Goal {
-    what: String,
+    goal: String,
     /// The figure, in words.
     found: String,
+    reached: bool,
     /// How many times the limit was needed; the goal is reached up to 1.
     excess: f64,
     /// Where it fell short.
@@ -24,19 +25,25 @@ pub struct Goal {
 }
 
 impl Goal {
+    fn new(goal: impl Into<String>, found: String, excess: f64, shortfalls: Vec<String>) -> Self {
+        Self {
+            goal: goal.into(),
+            found,
+            reached: excess <= 1.0,
+            excess,
+            shortfalls,
+        }
+    }
+
     /// A value that must not exceed a limit.
     ///
     /// ```
     /// use benches::goal::Goal;
     /// assert!(!Goal::at_most("cost", " ns", 4.1, 4.0).is_reached());
     /// ```
-    pub fn at_most(what: impl Into<String>, unit: &str, value: f64, limit: f64) -> Self {
-        Self {
-            what: what.into(),
-            found: format!("{value:.2}{unit}, at most {limit:.2}{unit}"),
-            excess: value / limit,
-            shortfalls: Vec::new(),
-        }
+    pub fn at_most(goal: impl Into<String>, unit: &str, value: f64, limit: f64) -> Self {
+        let found = format!("{value:.2}{unit}, at most {limit:.2}{unit}");
+        Self::new(goal, found, value / limit, Vec::new())
     }
 
     /// A value that must reach a limit.
@@ -45,13 +52,9 @@ impl Goal {
     /// use benches::goal::Goal;
     /// assert!(Goal::at_least("speed", " ×", 2.1, 2.0).is_reached());
     /// ```
-    pub fn at_least(what: impl Into<String>, unit: &str, value: f64, limit: f64) -> Self {
-        Self {
-            what: what.into(),
-            found: format!("{value:.2}{unit}, at least {limit:.2}{unit}"),
-            excess: limit / value,
-            shortfalls: Vec::new(),
-        }
+    pub fn at_least(goal: impl Into<String>, unit: &str, value: f64, limit: f64) -> Self {
+        let found = format!("{value:.2}{unit}, at least {limit:.2}{unit}");
+        Self::new(goal, found, limit / value, Vec::new())
     }
 
     /// Something that is to be so in every case, of each of which there is a verdict:
@@ -65,54 +68,32 @@ impl Goal {
     /// assert!(!goal.is_reached() && goal.to_string().ends_with("b: 1.50"));
     /// ```
     pub fn in_every_case(
-        what: &str,
+        goal: impl Into<String>,
         verdicts: impl IntoIterator<Item = (f64, String)>,
     ) -> Option<Self> {
-        let verdicts: Vec<_> = verdicts.into_iter().collect();
-        let total = verdicts.len();
-        let excess = verdicts
-            .iter()
-            .map(|(excess, _)| *excess)
-            .fold(0.0, f64::max);
-        let shortfalls: Vec<_> = verdicts
-            .into_iter()
-            .filter(|(excess, _)| *excess > 1.0)
-            .map(|(excess, text)| text + small(excess))
-            .collect();
-        (total > 0).then(|| Self {
-            what: what.into(),
-            found: format!("in {} of {total} cases", total - shortfalls.len()),
-            excess,
-            shortfalls,
-        })
+        let (mut total, mut worst, mut shortfalls) = (0, 0.0_f64, Vec::new());
+        for (excess, text) in verdicts {
+            total += 1;
+            worst = worst.max(excess);
+            if excess > 1.0 {
+                shortfalls.push(text + small(excess));
+            }
+        }
+        let found = format!("in {} of {total} cases", total - shortfalls.len());
+        (total > 0).then(|| Self::new(goal, found, worst, shortfalls))
     }
 
     /// Returns whether the goal was reached.
     pub fn is_reached(&self) -> bool {
-        self.excess <= 1.0
-    }
-
-    /// Returns the goal for programs.
-    pub fn to_json(&self) -> Value {
-        let shortfalls: Vec<_> = self.shortfalls.iter().map(|s| s.as_str().into()).collect();
-        Value::object([
-            ("goal", self.what.as_str().into()),
-            ("found", self.found.as_str().into()),
-            ("reached", self.is_reached().into()),
-            ("shortfalls", shortfalls.into()),
-        ])
+        self.reached
     }
 }
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.is_reached() {
-            "reached"
-        } else {
-            "NOT reached"
-        };
+        let not = if self.reached { "" } else { "NOT " };
         let small = small(self.excess);
-        write!(f, "{}: {} — {word}{small}", self.what, self.found)?;
+        write!(f, "{}: {} — {not}reached{small}", self.goal, self.found)?;
         for shortfall in &self.shortfalls {
             write!(f, "\n      {shortfall}")?;
         }

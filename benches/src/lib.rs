@@ -11,10 +11,10 @@
 //! cargo bench -p benches --bench fork_join            # about two minutes
 //! ```
 //!
-//! A benchmark here is a program (`harness = false`) under `benches/`. It puts
-//! every contender behind one trait, measures all of them in one run, and says
-//! at its end which of its targets were reached. What such programs share is in
-//! this library:
+//! A benchmark here is a program (`harness = false`) under `benches/`; `-- --help` says
+//! what it measures and which options it has. It puts every contender behind one trait,
+//! measures all of them in one run, and says at its end which of its goals were reached.
+//! A program has its cases and its contenders. What programs share is in this library:
 //!
 //! | module | what it is |
 //! |---|---|
@@ -26,13 +26,14 @@
 //! | [`pin`] | tying a thread to a core |
 //! | [`rounds`] | alternating rounds: every contender once a round, in rotating order |
 //! | [`limits`] | how long a case may take |
+//! | [`measure`] | all samples of one case |
 //! | [`progress`] | where a run is, and what it is stuck in |
+//! | [`stats`] | quantiles and means |
+//! | [`outcome`] | what was measured of one case, and how contenders compare in it |
+//! | [`goal`] | a goal, and whether it was reached |
 //! | [`table`] | an aligned text table |
 //! | [`bars`] | a bar chart |
-//! | [`stats`] | quantiles and means |
-//! | [`goal`] | a goal, and whether it was reached |
-//! | [`json`] | the same figures for programs |
-//! | [`output`] | where files go |
+//! | [`output`] | the end of a run, and where files go |
 //!
 //! Figures are compared within one run only: machines are noisy and differ, but
 //! contenders that alternate suffer alike.
@@ -41,10 +42,11 @@ pub mod bars;
 pub mod clock;
 pub mod counting;
 pub mod goal;
-pub mod json;
 pub mod limits;
+pub mod measure;
 pub mod meter;
 pub mod options;
+pub mod outcome;
 pub mod output;
 pub mod pin;
 pub mod progress;

@@ -15,16 +15,16 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the limits of an effort,
-    /// with `budget` instead of the effort's own, if given.
-    pub fn new(effort: Effort, budget: Option<Duration>) -> Self {
-        let (seconds, least_rounds, most_rounds) = match effort {
+    /// Returns the limits of an effort, with so many `seconds` instead of the effort's own,
+    /// if given.
+    pub fn new(effort: Effort, seconds: Option<usize>) -> Self {
+        let (own, least_rounds, most_rounds) = match effort {
             Effort::Full => (6.0, 5, 200),
             Effort::Quick => (0.7, 1, 40),
             Effort::Smoke => (0.0, 1, 1),
         };
         Self {
-            budget: budget.unwrap_or(Duration::from_secs_f64(seconds)),
+            budget: Duration::from_secs_f64(seconds.map_or(own, |seconds| seconds as f64)),
             least_rounds,
             most_rounds,
         }

@@ -1,129 +1,84 @@
 //! What to run and how long, by the command line.
+//!
+//! A benchmark is a `clap` parser that contains [`Options`], and adds its own options to
+//! them. Its documentation is what `--help` says.
 
+use std::fmt;
 use std::time::Duration;
 
-/// What the command line asks for.
-#[derive(Clone, Debug)]
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
+
+/// The options of every benchmark.
+///
+/// ```
+/// use benches::options::{Effort, Options};
+/// use clap::Parser;
+/// #[derive(Parser)]
+/// struct Args {
+///     #[command(flatten)]
+///     options: Options,
+/// }
+///
+/// let options = |line: &str| Args::parse_from(line.split(' ')).options;
+/// assert_eq!(options("name").effort(), Effort::Smoke);
+/// assert_eq!(options("name --bench --bench").effort(), Effort::Full);
+/// assert_eq!(options("name --quick --bench").effort(), Effort::Quick);
+/// assert!(options("name drain fill --bench").selects("fill: push 256"));
+/// assert!(!options("name drain --bench").selects("fill: push 256"));
+/// assert!(options("name").selects("fill: push 256"));
+/// ```
+#[derive(Args, Clone, Debug)]
+#[command(args_override_self = true)]
 pub struct Options {
-    /// How long to run.
-    pub effort: Effort,
-    /// Words of which a case must have one in its name; all cases if there are
-    /// none.
+    /// Measure for a short time: figures for a first look.
+    #[arg(long)]
+    quick: bool,
+    /// Measure at all. `cargo bench` passes it, `cargo test` does not.
+    #[arg(long, hide = true)]
+    bench: bool,
+    /// Run only the cases with one of these words in their names.
     words: Vec<String>,
-    /// What else began with a dash.
-    flags: Vec<String>,
 }
 
 impl Options {
-    /// Reads the process's arguments: `--quick`, the `--bench` that `cargo bench`
-    /// passes and `cargo test` does not, and words that select cases.
-    pub fn from_args() -> Self {
-        Self::from_iter(std::env::args().skip(1))
-    }
-
-    fn from_iter(args: impl Iterator<Item = String>) -> Self {
-        let (flags, words): (Vec<_>, Vec<_>) = args.partition(|arg| arg.starts_with('-'));
-        let has = |name: &str| flags.iter().any(|flag| flag == name);
-        let effort = match (has("--quick"), has("--bench")) {
+    /// Returns what the caller has time for.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.bench) {
             (true, _) => Effort::Quick,
             (false, true) => Effort::Full,
             (false, false) => Effort::Smoke,
-        };
-        Self {
-            effort,
-            words,
-            flags,
         }
-    }
-
-    /// Returns the value of `--NAME=VALUE`, the last one if there are several.
-    pub fn value(&self, name: &str) -> Option<&str> {
-        self.flags.iter().rev().find_map(|flag| {
-            flag.strip_prefix("--")?
-                .strip_prefix(name)?
-                .strip_prefix('=')
-        })
-    }
-
-    /// Returns a flag that is neither one that every benchmark has nor one of
-    /// the `names` with a value, if there is one.
-    pub fn unknown(&self, names: &[&str]) -> Option<&str> {
-        let is_known = |flag: &str| {
-            let name = flag.split('=').next().unwrap_or(flag);
-            ["--quick", "--bench"].contains(&flag)
-                || names.iter().any(|known| name == format!("--{known}"))
-        };
-        self.flags
-            .iter()
-            .map(String::as_str)
-            .find(|flag| !is_known(flag))
-    }
-
-    /// Refuses flags other than those of every benchmark and the `names` with a value.
-    ///
-    /// # Errors
-    ///
-    /// Says which flag, and which there are.
-    pub fn check(&self, names: &[&str]) -> Result<(), String> {
-        self.unknown(names).map_or(Ok(()), |flag| {
-            let all = names.join("=…, --");
-            Err(format!("{flag} is none of --quick and --{all}=…"))
-        })
-    }
-
-    /// Returns the number in `--NAME=NUMBER`, if that is given.
-    ///
-    /// # Errors
-    ///
-    /// If it is no number, or zero.
-    pub fn number(&self, name: &str) -> Result<Option<usize>, String> {
-        self.value(name).map(|text| number(name, text)).transpose()
-    }
-
-    /// Returns the numbers in `--NAME=NUMBER,NUMBER…`, or in `default`.
-    ///
-    /// # Errors
-    ///
-    /// If one is no number, or zero.
-    pub fn numbers(&self, name: &str, default: &str) -> Result<Vec<usize>, String> {
-        let texts = self.value(name).unwrap_or(default).split(',');
-        texts.map(|text| number(name, text)).collect()
-    }
-
-    /// Returns those of `all` that are named in `--NAME=NAME,NAME…`; all if it is not
-    /// given.
-    ///
-    /// # Errors
-    ///
-    /// If there is none of that name.
-    pub fn among<T: Copy>(
-        &self,
-        name: &str,
-        all: &[T],
-        name_of: impl Fn(T) -> &'static str,
-    ) -> Result<Vec<T>, String> {
-        let Some(names) = self.value(name) else {
-            return Ok(all.to_vec());
-        };
-        let find = |name: &str| {
-            let found = all.iter().copied().find(|&one| name_of(one) == name);
-            found.ok_or_else(|| {
-                let all: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
-                format!("{name:?} is none of {}", all.join(", "))
-            })
-        };
-        names.split(',').map(find).collect()
     }
 
     /// Returns whether the case of this name is to run.
     pub fn selects(&self, case: &str) -> bool {
         self.words.is_empty() || self.words.iter().any(|word| case.contains(word))
     }
+
+    /// Returns whether the run gave figures to show; says so if it did not.
+    pub fn has_figures(&self) -> bool {
+        let is_smoke = self.effort() == Effort::Smoke;
+        if is_smoke {
+            eprintln!("every case ran once; `cargo bench` measures them");
+        }
+        !is_smoke
+    }
 }
 
-fn number(name: &str, text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|&number: &usize| number > 0);
-    number.ok_or_else(|| format!("--{name} takes whole numbers above zero, not {text:?}"))
+/// Parses a whole number above zero.
+pub fn positive() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
+}
+
+/// Writes the name of a value on the command line, which is its name in tables, too.
+///
+/// # Errors
+///
+/// If the formatter has one.
+pub fn write_name(value: &impl ValueEnum, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let value = value.to_possible_value().expect("no value is skipped");
+    f.pad(value.get_name())
 }
 
 /// What the caller has time for.
@@ -159,37 +114,5 @@ impl Effort {
             Effort::Full | Effort::Quick => full,
             Effort::Smoke => Duration::from_micros(10),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn options(line: &str) -> Options {
-        Options::from_iter(line.split_whitespace().map(String::from))
-    }
-
-    #[test]
-    fn only_cargo_bench_runs_long() {
-        assert_eq!(options("--bench").effort, Effort::Full);
-        assert_eq!(options("--quick --bench").effort, Effort::Quick);
-        assert_eq!(options("").effort, Effort::Smoke);
-    }
-
-    #[test]
-    fn flags_have_values_and_are_known() {
-        let options = options("--bench --workers=2 --workers=4 --works=1");
-        assert_eq!(options.value("workers"), Some("4"));
-        assert_eq!(options.value("work"), None);
-        assert_eq!(options.unknown(&["workers"]), Some("--works=1"));
-        assert_eq!(options.unknown(&["workers", "works"]), None);
-    }
-
-    #[test]
-    fn words_select_cases() {
-        assert!(options("--bench").selects("fill"));
-        assert!(options("drain fill --bench").selects("fill: push 256"));
-        assert!(!options("drain --bench").selects("fill: push 256"));
     }
 }

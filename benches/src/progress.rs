@@ -5,7 +5,8 @@
 //! whose it is when it takes too long: a contender that lost a wake-up would
 //! otherwise look like a slow benchmark.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::fmt::Display;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,103 +17,85 @@ const LOOK: Duration = Duration::from_secs(1);
 /// When it says something. The longest samples take a few seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Counts steps and shows them.
+/// The sample under way, for the watchdog.
+static SAMPLE: Mutex<Option<Sample>> = Mutex::new(None);
+
 #[derive(Debug)]
-pub struct Progress {
-    total: usize,
-    begun: usize,
-    start: Instant,
-    watch: Watch,
-}
-
-impl Progress {
-    /// Starts a run of `total` steps, and the watchdog.
-    pub fn new(total: usize) -> Self {
-        let watch = Watch::default();
-        let sample = Arc::downgrade(&watch.sample);
-        thread::spawn(move || look_after(&sample));
-        Self {
-            total,
-            begun: 0,
-            start: Instant::now(),
-            watch,
-        }
-    }
-
-    /// Shows that the next step begins.
-    pub fn begin(&mut self, name: &str) {
-        self.begun += 1;
-        eprint!(
-            "[{:>2}/{} {:>4} s] {name} … ",
-            self.begun,
-            self.total,
-            self.start.elapsed().as_secs(),
-        );
-    }
-
-    /// Shows what became of the step.
-    pub fn end(&self, result: &str) {
-        eprintln!("{result}");
-    }
-
-    /// Returns what tells the watchdog about samples.
-    pub fn watch(&self) -> Watch {
-        self.watch.clone()
-    }
-}
-
-/// What is under way, for the watchdog.
-///
-/// ```
-/// let watch = benches::progress::Progress::new(1).watch();
-/// assert_eq!(watch.during("tokio", || 1 + 1), 2);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Watch {
-    sample: Arc<Mutex<Option<Sample>>>,
-}
-
-#[derive(Clone, Debug)]
 struct Sample {
     whose: String,
     since: Instant,
     told: Duration,
 }
 
-impl Watch {
-    /// Takes a sample, which is `whose`.
-    pub fn during<R>(&self, whose: &str, sample: impl FnOnce() -> R) -> R {
-        self.set(Some(Sample {
-            whose: whose.into(),
-            since: Instant::now(),
-            told: Duration::ZERO,
-        }));
-        let result = sample();
-        self.set(None);
-        result
+/// Counts steps and shows them.
+#[derive(Debug)]
+pub struct Progress {
+    total: usize,
+    begun: usize,
+    start: Instant,
+}
+
+impl Progress {
+    /// Starts a run of `total` steps, and the watchdog.
+    pub fn new(total: usize) -> Self {
+        thread::spawn(look_after);
+        Self {
+            total,
+            begun: 0,
+            start: Instant::now(),
+        }
     }
 
-    fn set(&self, sample: Option<Sample>) {
-        *self.sample.lock().unwrap_or_else(PoisonError::into_inner) = sample;
+    /// Does the next step, and shows what became of it.
+    ///
+    /// ```
+    /// let mut progress = benches::progress::Progress::new(1);
+    /// assert_eq!(progress.step("sum", || 1 + 1, |sum| sum.to_string()), 2);
+    /// ```
+    pub fn step<R>(
+        &mut self,
+        name: &str,
+        step: impl FnOnce() -> R,
+        in_short: impl FnOnce(&R) -> String,
+    ) -> R {
+        self.begun += 1;
+        let (begun, total, seconds) = (self.begun, self.total, self.start.elapsed().as_secs());
+        eprint!("[{begun:>2}/{total} {seconds:>4} s] {name} … ");
+        let result = step();
+        eprintln!("{}", in_short(&result));
+        result
     }
 }
 
-fn look_after(sample: &Weak<Mutex<Option<Sample>>>) {
+/// Takes a sample, under the eyes of the watchdog.
+///
+/// ```
+/// assert_eq!(benches::progress::watch("tokio", || 1 + 1), 2);
+/// ```
+pub fn watch<R>(whose: impl Display, sample: impl FnOnce() -> R) -> R {
+    *lock() = Some(Sample {
+        whose: whose.to_string(),
+        since: Instant::now(),
+        told: Duration::ZERO,
+    });
+    let result = sample();
+    *lock() = None;
+    result
+}
+
+fn lock() -> MutexGuard<'static, Option<Sample>> {
+    SAMPLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn look_after() {
     loop {
         thread::sleep(LOOK);
-        let Some(sample) = sample.upgrade() else {
-            return;
-        };
-        let mut sample = sample.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sample) = &mut *sample {
+        if let Some(sample) = &mut *lock() {
             let age = sample.since.elapsed();
             if age >= sample.told + PATIENCE {
                 sample.told = age;
-                eprintln!(
-                    "\n  {} has been at one sample for {} s",
-                    sample.whose,
-                    age.as_secs()
-                );
+                let (whose, seconds) = (&sample.whose, age.as_secs());
+                eprintln!("\n  {whose} has been at one sample for {seconds} s");
             }
         }
     }

@@ -6,8 +6,8 @@
 //! and the order is rotated by one every round, so that no one always runs after
 //! the same neighbour.
 
-/// What one sample says: `K` figures, the first of which is the time per unit.
-pub type Sample<const K: usize> = [f64; K];
+/// What one sample says: `N` figures, the first of which is the time per unit.
+pub type Sample<const N: usize> = [f64; N];
 
 /// How often a disturbed sample is taken again before its round goes without.
 ///
@@ -16,16 +16,16 @@ pub type Sample<const K: usize> = [f64; K];
 const ATTEMPTS: usize = 20;
 
 /// One of those that are compared.
-pub struct Contender<const K: usize> {
-    name: &'static str,
-    sample: Box<dyn FnMut() -> Option<Sample<K>>>,
+pub struct Contender<K, const N: usize> {
+    kind: K,
+    sample: Box<dyn FnMut() -> Option<Sample<N>>>,
 }
 
-impl<const K: usize> Contender<K> {
+impl<K, const N: usize> Contender<K, N> {
     /// Names a way to take one sample; `None` is a sample that was disturbed.
-    pub fn new(name: &'static str, sample: impl FnMut() -> Option<Sample<K>> + 'static) -> Self {
+    pub fn new(kind: K, sample: impl FnMut() -> Option<Sample<N>> + 'static) -> Self {
         Self {
-            name,
+            kind,
             sample: Box::new(sample),
         }
     }
@@ -33,27 +33,14 @@ impl<const K: usize> Contender<K> {
 
 /// The samples of one contender.
 #[derive(Clone, Debug)]
-pub struct Series<const K: usize> {
-    name: &'static str,
-    samples: Vec<Sample<K>>,
+pub struct Series<K, const N: usize> {
+    /// Whose samples these are.
+    pub kind: K,
+    /// One for every round, except those that were disturbed throughout.
+    pub samples: Vec<Sample<N>>,
 }
 
-impl<const K: usize> Series<K> {
-    /// Returns whose samples these are.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Returns how many rounds gave a sample.
-    pub fn len(&self) -> usize {
-        self.samples.len()
-    }
-
-    /// Returns whether no round gave a sample.
-    pub fn is_empty(&self) -> bool {
-        self.samples.is_empty()
-    }
-
+impl<K, const N: usize> Series<K, N> {
     /// Returns the median of one of the figures; `NaN` without samples.
     pub fn median(&self, figure: usize) -> f64 {
         let mut values: Vec<_> = self.samples.iter().map(|sample| sample[figure]).collect();
@@ -70,65 +57,8 @@ impl<const K: usize> Series<K> {
     }
 }
 
-/// Contenders and the samples taken of them so far.
-///
-/// For a benchmark that decides while it runs how many rounds there is time for;
-/// [`alternate`] takes a given number.
-pub struct Rounds<const K: usize> {
-    contenders: Vec<Contender<K>>,
-    series: Vec<Series<K>>,
-    done: usize,
-}
-
-impl<const K: usize> Rounds<K> {
-    /// Starts without samples.
-    pub fn new(contenders: Vec<Contender<K>>) -> Self {
-        let series = |contender: &Contender<K>| Series {
-            name: contender.name,
-            samples: Vec::new(),
-        };
-        Self {
-            series: contenders.iter().map(series).collect(),
-            contenders,
-            done: 0,
-        }
-    }
-
-    /// Takes one sample of every contender; the order is the last round's,
-    /// rotated by one.
-    ///
-    /// ```
-    /// use benches::rounds::{Contender, Rounds};
-    /// let mut rounds = Rounds::new(vec![Contender::new("steady", || Some([2.0]))]);
-    /// rounds.next_round();
-    /// rounds.next_round();
-    /// assert_eq!(rounds.done(), 2);
-    /// assert_eq!(rounds.finish()[0].len(), 2);
-    /// ```
-    pub fn next_round(&mut self) {
-        let count = self.contenders.len();
-        for turn in 0..count {
-            let index = (self.done + turn) % count;
-            let sample = &mut self.contenders[index].sample;
-            self.series[index]
-                .samples
-                .extend((0..ATTEMPTS).find_map(|_| sample()));
-        }
-        self.done += 1;
-    }
-
-    /// Returns how many rounds there were.
-    pub fn done(&self) -> usize {
-        self.done
-    }
-
-    /// Lets the contenders go and returns what was measured of them.
-    pub fn finish(self) -> Vec<Series<K>> {
-        self.series
-    }
-}
-
-/// Takes one sample of every contender in each of `rounds` rounds.
+/// Takes one sample of every contender a round, for as long as `goes_on`, which is told
+/// how many rounds there were. The order of a round is the last one's, rotated by one.
 ///
 /// ```
 /// use benches::rounds::{Contender, alternate};
@@ -136,16 +66,30 @@ impl<const K: usize> Rounds<K> {
 /// let steady = Contender::new("steady", || Some([2.0]));
 /// let noisy = Contender::new("noisy", move || times.next().map(|time| [time]));
 ///
-/// let series = alternate(3, vec![steady, noisy]);
+/// let series = alternate(vec![steady, noisy], |done| done < 3);
 /// assert_eq!(series[0].median(0), 2.0);
 /// assert_eq!((series[1].median(0), series[1].best(0)), (2.0, 1.0));
 /// ```
-pub fn alternate<const K: usize>(rounds: usize, contenders: Vec<Contender<K>>) -> Vec<Series<K>> {
-    let mut all = Rounds::new(contenders);
-    for _ in 0..rounds {
-        all.next_round();
+pub fn alternate<K: Copy, const N: usize>(
+    mut contenders: Vec<Contender<K, N>>,
+    mut goes_on: impl FnMut(usize) -> bool,
+) -> Vec<Series<K, N>> {
+    let series = |contender: &Contender<K, N>| Series {
+        kind: contender.kind,
+        samples: Vec::new(),
+    };
+    let mut series: Vec<_> = contenders.iter().map(series).collect();
+    let mut done = 0;
+    while goes_on(done) {
+        for turn in 0..contenders.len() {
+            let index = (done + turn) % contenders.len();
+            let sample = &mut contenders[index].sample;
+            let taken = (0..ATTEMPTS).find_map(|_| sample());
+            series[index].samples.extend(taken);
+        }
+        done += 1;
     }
-    all.finish()
+    series
 }
 
 #[cfg(test)]
@@ -164,7 +108,7 @@ mod tests {
                 Some([0.0])
             })
         };
-        alternate(3, vec![contender("a"), contender("b"), contender("c")]);
+        alternate(["a", "b", "c"].map(contender).into(), |done| done < 3);
         assert_eq!(*order.borrow(), "abcbcacab");
     }
 
@@ -175,9 +119,9 @@ mod tests {
             calls += 1;
             (calls % 3 == 0).then_some([1.0])
         });
-        let never = Contender::<1>::new("never", || None);
-        let series = alternate(2, vec![late, never]);
-        assert_eq!((series[0].len(), series[1].len()), (2, 0));
+        let never = Contender::<_, 1>::new("never", || None);
+        let series = alternate(vec![late, never], |done| done < 2);
+        assert_eq!((series[0].samples.len(), series[1].samples.len()), (2, 0));
         assert!(series[1].median(0).is_nan() && series[1].best(0).is_nan());
     }
 }

@@ -1,94 +1,39 @@
-//! An aligned text table, in sections.
+//! An aligned text table, in sections, and how figures are written.
 
-use std::fmt;
+use comfy_table::{CellAlignment, presets};
 
-/// Rows of cells under one head: the first column is text and stands left, all
-/// others are figures and stand right.
+pub use comfy_table::Table;
+
+/// Makes a table without lines: the first column is text and stands left, all others are
+/// figures and stand right.
 ///
 /// ```
-/// use benches::table::{Table, figure, ratio};
-/// let mut table = Table::new(&["queue", "ns", "ratio"]);
-/// table.section("a pop");
-/// table.row(["mine".into(), figure(1.5), ratio(1.5, 3.0)]);
-/// let text = table.to_string();
-/// assert_eq!(text, "queue     ns  ratio\n\na pop\n  mine  1.50   0.50\n");
+/// use benches::table::{figure, ratio, section, table};
+/// let mut table = table(["queue", "ns", "ratio"]);
+/// section(&mut table, "a pop");
+/// table.add_row(["  mine".into(), figure(1.5), ratio(1.5, 3.0)]);
+/// let text = table.trim_fmt();
+/// assert_eq!(text, " queue     ns  ratio\n\n a pop\n   mine  1.50   0.50");
 /// ```
-#[derive(Debug)]
-pub struct Table {
-    head: Vec<String>,
-    rows: Vec<Row>,
+pub fn table(head: impl IntoIterator<Item = impl ToString>) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(head.into_iter().collect::<Vec<_>>());
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
 }
 
-#[derive(Debug)]
-enum Row {
-    Section(String),
-    Cells(Vec<String>),
+/// Starts a section.
+pub fn section(table: &mut Table, title: &str) {
+    table.add_rows([[""], [title]]);
 }
 
-/// What the rows of a section are set in by.
-const INDENT: &str = "  ";
-
-impl Table {
-    /// Makes a table without rows.
-    pub fn new(head: &[&str]) -> Self {
-        Self {
-            head: head.iter().map(|&cell| cell.into()).collect(),
-            rows: Vec::new(),
-        }
-    }
-
-    /// Starts a section.
-    pub fn section(&mut self, title: impl Into<String>) {
-        self.rows.push(Row::Section(title.into()));
-    }
-
-    /// Adds a row.
-    ///
-    /// # Panics
-    ///
-    /// If it has more or fewer cells than the head.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let mut cells: Vec<_> = cells.into_iter().collect();
-        assert_eq!(
-            cells.len(),
-            self.head.len(),
-            "a row has as many cells as the head"
-        );
-        cells[0].insert_str(0, INDENT);
-        self.rows.push(Row::Cells(cells));
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<_> = self.head.iter().map(|cell| cell.chars().count()).collect();
-        for row in &self.rows {
-            if let Row::Cells(cells) = row {
-                for (width, cell) in widths.iter_mut().zip(cells) {
-                    *width = cell.chars().count().max(*width);
-                }
-            }
-        }
-        widths
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths = self.widths();
-        let line = |f: &mut fmt::Formatter<'_>, cells: &[String]| {
-            let mut text = format!("{:<1$}", cells[0], widths[0]);
-            for (cell, width) in cells.iter().zip(&widths).skip(1) {
-                text += &format!("{INDENT}{cell:>width$}");
-            }
-            writeln!(f, "{}", text.trim_end())
-        };
-        line(f, &self.head)?;
-        for row in &self.rows {
-            match row {
-                Row::Section(title) => writeln!(f, "\n{title}")?,
-                Row::Cells(cells) => line(f, cells)?,
-            }
-        }
-        Ok(())
+/// Prints a table that has rows.
+pub fn print(table: &Table) {
+    if !table.is_empty() {
+        println!("{}\n", table.trim_fmt());
     }
 }
 
@@ -99,11 +44,18 @@ impl fmt::Display for Table {
 /// assert_eq!(benches::table::figure(f64::NAN), "");
 /// ```
 pub fn figure(value: f64) -> String {
-    if value.is_nan() {
-        String::new()
-    } else {
-        format!("{value:.2}")
-    }
+    unless_nan(value, format!("{value:.2}"))
+}
+
+/// Writes three digits that count: a unit behind the figure would be hard to compare.
+///
+/// ```
+/// assert_eq!(benches::table::digits(12.345), "12.3");
+/// assert_eq!(benches::table::digits(1234.5), "1234");
+/// ```
+pub fn digits(value: f64) -> String {
+    let decimals = usize::from(value < 100.0);
+    unless_nan(value, format!("{value:.decimals$}"))
 }
 
 /// Writes how many times `reference` a value is.
@@ -122,9 +74,18 @@ pub fn ratio(value: f64, reference: f64) -> String {
 /// assert_eq!(benches::table::per_cent(0.256), "26 %");
 /// ```
 pub fn per_cent(share: f64) -> String {
-    if share.is_nan() {
-        String::new()
-    } else {
-        format!("{:.0} %", share * 100.0)
-    }
+    unless_nan(share, format!("{:.0} %", share * 100.0))
+}
+
+fn unless_nan(value: f64, text: String) -> String {
+    if value.is_nan() { String::new() } else { text }
+}
+
+/// Writes how many workers there are.
+///
+/// ```
+/// assert_eq!(benches::table::workers(1), "1 worker");
+/// ```
+pub fn workers(count: usize) -> String {
+    format!("{count} worker{}", if count == 1 { "" } else { "s" })
 }

@@ -2,8 +2,8 @@
 //!
 //! Every queue implements one trait (`queue.rs`); every case is one generic
 //! function over it (`alone.rs` for one thread, `duel.rs` for an owner and a
-//! thief). Contenders alternate inside every round. `verdict.rs` holds the
-//! targets and says which were reached.
+//! thief). Contenders alternate inside every round. `goals.rs` holds the goals and says
+//! which were reached.
 //!
 //! What is compared with what: the same item type (`usize`), the same bursts, the
 //! same batch (half of what is there, rounded up, under the same limit; one item
@@ -13,21 +13,24 @@
 
 mod alone;
 mod duel;
+mod goals;
 mod ours;
 mod peers;
 mod plain;
 mod queue;
 mod report;
-mod verdict;
 
 use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use benches::clock;
-use benches::options::{Effort, Options};
-use benches::pin;
+use benches::options::Options;
+use benches::outcome::Measured;
 use benches::rounds::{Contender, Series, alternate};
+use benches::{clock, output, pin};
+use clap::Parser;
+use serde::Serialize;
+use serde_json::json;
 
 use self::ours::{ChaseLev, Ring};
 use self::peers::{Crossbeam, St3Fifo, St3Lifo};
@@ -36,8 +39,6 @@ use self::queue::{CAPACITY, Queue, Shared};
 
 /// What a sample says: ns per item, and the share of the items that were stolen.
 type Figures = [f64; 2];
-const NS: usize = 0;
-const STOLEN: usize = 1;
 
 /// Samples of one contender in a full run, and how long each takes. Short ones
 /// are rarely disturbed; as many as there is time for.
@@ -105,43 +106,27 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What was measured of one case.
-struct Outcome {
-    kind: Kind,
-    case: Case,
-    /// Ours, two peers, the lock, and the floor unless two threads were needed.
-    series: Vec<Series<2>>,
+/// What else a sample says.
+#[derive(Serialize)]
+pub(crate) struct Stolen {
+    /// The share of the items that were stolen; `NaN` without a thief.
+    stolen: f64,
 }
 
-impl Outcome {
-    fn ours(&self) -> &Series<2> {
-        &self.series[0]
-    }
+/// Ours, two peers, the lock, and the floor unless two threads were needed.
+pub(crate) type Outcome = benches::outcome::Outcome<&'static str, Stolen>;
 
-    fn best_peer(&self) -> &Series<2> {
-        let by_median = |a: &&Series<2>, b: &&Series<2>| a.median(NS).total_cmp(&b.median(NS));
-        self.series[1..=2]
-            .iter()
-            .min_by(by_median)
-            .expect("there are two peers")
-    }
-
-    fn st3(&self) -> &Series<2> {
-        &self.series[2]
-    }
-
-    /// Whether the best samples say anything: with a thief they are those in which
-    /// it was asleep.
-    fn best_counts(&self) -> bool {
-        !matches!(self.case, Case::Duel(_))
-    }
-
-    fn floor(&self) -> Option<&Series<2>> {
-        self.series.get(4)
-    }
+/// Measures the queues of ws-core beside those of crossbeam-deque and st3, a lock, and a
+/// `VecDeque`: push, pop and steal by one thread, and an owner beside a thief, in ns per
+/// item.
+#[derive(Parser)]
+#[command(bin_name = "cargo bench -p benches --bench deques --")]
+struct Args {
+    #[command(flatten)]
+    options: Options,
 }
 
-fn contenders(kind: Kind, case: Case, settings: Settings) -> Vec<Contender<2>> {
+fn contenders(kind: Kind, case: Case, settings: Settings) -> Vec<Contender<&'static str, 2>> {
     match (kind, case) {
         (Kind::Fifo, Case::Duel(burst)) => duellists::<Fifo, Ring, St3Fifo>(burst, settings),
         (Kind::Lifo, Case::Duel(burst)) => duellists::<Lifo, ChaseLev, St3Lifo>(burst, settings),
@@ -153,8 +138,8 @@ fn contenders(kind: Kind, case: Case, settings: Settings) -> Vec<Contender<2>> {
 fn soloists<O: Order, Ours: Queue, St3: Queue>(
     case: Case,
     settings: Settings,
-) -> Vec<Contender<2>> {
-    fn one<Q: Queue>(case: Case, settings: Settings) -> Contender<2> {
+) -> Vec<Contender<&'static str, 2>> {
+    fn one<Q: Queue>(case: Case, settings: Settings) -> Contender<&'static str, 2> {
         Contender::new(Q::NAME, move || match case {
             Case::Pairs(burst) => alone::pairs::<Q>(settings, burst),
             Case::Fill => alone::fill::<Q>(settings),
@@ -175,8 +160,8 @@ fn soloists<O: Order, Ours: Queue, St3: Queue>(
 fn duellists<O: Order, Ours: Shared, St3: Shared>(
     burst: usize,
     settings: Settings,
-) -> Vec<Contender<2>> {
-    fn one<Q: Shared>(burst: usize, settings: Settings) -> Contender<2> {
+) -> Vec<Contender<&'static str, 2>> {
+    fn one<Q: Shared>(burst: usize, settings: Settings) -> Contender<&'static str, 2> {
         Contender::new(Q::NAME, move || duel::duel::<Q>(settings, burst))
     }
     vec![
@@ -188,14 +173,14 @@ fn duellists<O: Order, Ours: Shared, St3: Shared>(
 }
 
 fn main() -> io::Result<()> {
-    let options = Options::from_args();
+    let options = Args::parse().options;
     let cores = pin::cores();
     let thief_core = cores.get(1).copied();
     if let Some(&core) = cores.first() {
         pin::to(core);
     }
     let clock = clock::overhead();
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut goals) = (Vec::new(), Vec::new());
     for kind in [Kind::Fifo, Kind::Lifo] {
         for case in Case::ALL {
             let name = format!("{kind}, {case}");
@@ -212,23 +197,30 @@ fn main() -> io::Result<()> {
             };
             eprintln!("{name} …");
             let settings = Settings {
-                span: options.effort.span(span),
+                span: options.effort().span(span),
                 clock,
                 thief_core: thief_core.unwrap_or(0),
             };
-            let contenders = contenders(kind, case, settings);
-            let series = alternate(options.effort.of(rounds), contenders);
-            outcomes.push(Outcome { kind, case, series });
+            let rounds = options.effort().of(rounds);
+            let series = alternate(contenders(kind, case, settings), |done| done < rounds);
+            let outcome = outcome(name, &series);
+            goals.extend(goals::all(kind, case, &outcome));
+            outcomes.push(outcome);
         }
     }
-    if options.effort == Effort::Smoke {
-        eprintln!("every case ran once; `cargo bench` measures them");
+    if !options.has_figures() {
         return Ok(());
     }
     report::print(&outcomes, clock, alone::compare_and_swap());
-    let verdicts = verdict::all(&outcomes);
-    verdict::print(&verdicts);
-    let path = report::save(&outcomes, &verdicts)?;
-    eprintln!("written to {}", path.display());
-    Ok(())
+    let figures = json!({ "unit": "ns per item", "cases": outcomes });
+    output::finish("deques", "Goals, by the medians", &goals, figures)
+}
+
+fn outcome(case: String, series: &[Series<&'static str, 2>]) -> Outcome {
+    let measured = |series: &Series<_, 2>| {
+        let stolen = series.median(1);
+        Measured::new(series, Stolen { stolen })
+    };
+    let peers = series[1..=2].iter().map(|series| series.kind).collect();
+    Outcome::new(case, "item", peers, series.iter().map(measured).collect())
 }

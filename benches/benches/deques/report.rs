@@ -1,15 +1,10 @@
-//! The outcomes as a table and as JSON.
+//! The outcomes as a table.
 
-use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use benches::json::{self, Value};
-use benches::rounds::Series;
-use benches::table::{Table, figure, per_cent, ratio};
+use benches::table::{self, figure, per_cent, ratio, section, table};
 
-use crate::verdict::Verdict;
-use crate::{NS, Outcome, STOLEN};
+use crate::Outcome;
 
 /// Prints all outcomes, with what one has to know to read them.
 pub(crate) fn print(outcomes: &[Outcome], clock: Duration, compare_and_swap: f64) {
@@ -26,7 +21,7 @@ may get the same item needs one, or a fence, whatever the queue; the floor has n
 ",
         clock = clock.as_nanos(),
     );
-    let mut table = Table::new(&[
+    let mut table = table([
         "queue",
         "median",
         "best",
@@ -38,57 +33,23 @@ may get the same item needs one, or a fence, whatever the queue; the floor has n
     ]);
     for outcome in outcomes {
         let peer = outcome.best_peer();
-        let peer_best = if outcome.best_counts() {
-            peer.best(NS)
-        } else {
-            f64::NAN
-        };
-        let floor = outcome.floor().map_or(f64::NAN, |floor| floor.median(NS));
-        table.section(format!("{}, {}", outcome.kind, outcome.case));
-        for series in &outcome.series {
-            table.row([
-                series.name().to_owned(),
-                figure(series.median(NS)),
-                figure(series.best(NS)),
-                ratio(series.median(NS), peer.median(NS)),
-                ratio(series.best(NS), peer_best),
-                ratio(series.median(NS), floor),
-                per_cent(series.median(STOLEN)),
-                series.len().to_string(),
+        let floor = outcome.contenders.get(4);
+        section(&mut table, &outcome.case);
+        for measured in &outcome.contenders {
+            let (median, best, stolen) = (measured.median, measured.best, measured.more.stolen);
+            // With a thief the best samples are those in which it was asleep.
+            let peer_best = peer.filter(|_| stolen.is_nan());
+            table.add_row([
+                format!("  {}", measured.kind),
+                figure(median),
+                figure(best),
+                ratio(median, peer.map_or(f64::NAN, |peer| peer.median)),
+                ratio(best, peer_best.map_or(f64::NAN, |peer| peer.best)),
+                ratio(median, floor.map_or(f64::NAN, |floor| floor.median)),
+                per_cent(stolen),
+                measured.samples.to_string(),
             ]);
         }
     }
-    println!("{table}");
-}
-
-/// Writes all outcomes and verdicts to `target/bench/deques.json`.
-pub(crate) fn save(outcomes: &[Outcome], verdicts: &[Verdict]) -> io::Result<PathBuf> {
-    let cases: Vec<_> = outcomes.iter().map(outcome_to_json).collect();
-    let targets: Vec<_> = verdicts.iter().map(Verdict::to_json).collect();
-    let value = Value::object([
-        ("bench", "deques".into()),
-        ("unit", "ns per item".into()),
-        ("cases", cases.into()),
-        ("targets", targets.into()),
-    ]);
-    json::save("deques", &value)
-}
-
-fn outcome_to_json(outcome: &Outcome) -> Value {
-    let queues: Vec<_> = outcome.series.iter().map(series_to_json).collect();
-    Value::object([
-        ("kind", outcome.kind.to_string().as_str().into()),
-        ("case", outcome.case.to_string().as_str().into()),
-        ("queues", queues.into()),
-    ])
-}
-
-fn series_to_json(series: &Series<2>) -> Value {
-    Value::object([
-        ("name", series.name().into()),
-        ("median", series.median(NS).into()),
-        ("best", series.best(NS).into()),
-        ("stolen", series.median(STOLEN).into()),
-        ("samples", (series.len() as f64).into()),
-    ])
+    table::print(&table);
 }

@@ -1,9 +1,9 @@
 //! What a case is, and how it is put together with a contender.
 
+use benches::measure::Lane;
 use benches::meter::Meter;
 
-use crate::contender::{Contender, Kind};
-use crate::contenders::{AsyncExecutor, Floor, Pool, StaticExecutor, Tokio, Ws};
+use crate::contender::{Contender, Kind, with_contender};
 
 /// Work that every contender does with the same code.
 pub(crate) trait Case: 'static {
@@ -52,9 +52,6 @@ pub(crate) struct Entry {
     start: fn(Kind, usize) -> Lane,
 }
 
-/// A contender that is running, ready to give samples of one case.
-pub(crate) type Lane = Box<dyn FnMut(&mut Meter)>;
-
 impl Entry {
     pub(crate) fn of<K: Case>() -> Self {
         Self {
@@ -78,7 +75,7 @@ impl Entry {
     pub(crate) fn counts(&self, kind: Kind) -> bool {
         match kind {
             Kind::ThreadPool => self.rules.thread_pool == ThreadPool::Counts,
-            kind => Kind::PEERS.contains(&kind),
+            kind => kind.is_peer(),
         }
     }
 
@@ -89,14 +86,7 @@ impl Entry {
 }
 
 fn start<K: Case>(kind: Kind, workers: usize) -> Lane {
-    match kind {
-        Kind::Ws => lane::<K, Ws>(workers),
-        Kind::Tokio => lane::<K, Tokio>(workers),
-        Kind::AsyncExecutor => lane::<K, AsyncExecutor>(workers),
-        Kind::StaticExecutor => lane::<K, StaticExecutor>(workers),
-        Kind::ThreadPool => lane::<K, Pool>(workers),
-        Kind::Floor => lane::<K, Floor>(workers),
-    }
+    with_contender!(kind, C => lane::<K, C>(workers))
 }
 
 fn lane<K: Case, C: Contender>(workers: usize) -> Lane {

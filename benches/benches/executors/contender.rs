@@ -6,6 +6,9 @@
 
 use std::fmt;
 
+use benches::options::write_name;
+use clap::ValueEnum;
+
 /// A way to start tasks: from outside (the executor itself is one), or from a
 /// task ([`Contender::Inside`] is one).
 pub(crate) trait Spawn {
@@ -58,7 +61,7 @@ pub(crate) trait Contender: Spawn + Send + Sync + Sized + 'static {
 }
 
 /// Which executor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     Ws,
     Tokio,
@@ -70,37 +73,30 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 6] = [
-        Kind::Ws,
-        Kind::Tokio,
-        Kind::AsyncExecutor,
-        Kind::StaticExecutor,
-        Kind::ThreadPool,
-        Kind::Floor,
-    ];
-
-    pub(crate) const PEERS: [Kind; 4] = [
-        Kind::Tokio,
-        Kind::AsyncExecutor,
-        Kind::StaticExecutor,
-        Kind::ThreadPool,
-    ];
-
-    /// Its name in tables, and on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Ws => "ws",
-            Kind::Tokio => "tokio",
-            Kind::AsyncExecutor => "async-executor",
-            Kind::StaticExecutor => "static-executor",
-            Kind::ThreadPool => "thread-pool",
-            Kind::Floor => "floor",
-        }
+    pub(crate) fn is_peer(self) -> bool {
+        !matches!(self, Kind::Ws | Kind::Floor)
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        write_name(self, f)
     }
 }
+
+/// Evaluates an expression in which `$contender` is the contender's type.
+macro_rules! with_contender {
+    ($kind:expr, $contender:ident => $code:expr) => {
+        with_contender!($kind, $contender => $code;
+            Ws Tokio AsyncExecutor StaticExecutor ThreadPool Floor)
+    };
+    ($kind:expr, $contender:ident => $code:expr; $($name:ident)*) => {
+        match $kind {
+            $(Kind::$name => {
+                type $contender = crate::contenders::$name;
+                $code
+            })*
+        }
+    };
+}
+pub(crate) use with_contender;

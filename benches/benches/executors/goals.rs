@@ -3,12 +3,13 @@
 //! They are for two workers.
 
 use benches::goal::Goal;
+use benches::table;
 use ws_executor::DriverHandoff;
 
 use crate::contender::Kind;
-use crate::outcome::{Means, Outcome};
+use crate::means::{Means, cpu_ratio};
 use crate::ping::Ping;
-use crate::{Findings, in_words};
+use crate::{Findings, Outcome};
 
 /// The number of workers that the goals are for.
 pub(crate) const WORKERS: usize = 2;
@@ -43,16 +44,15 @@ pub(crate) fn all(findings: &Findings) -> Vec<Goal> {
 }
 
 fn every_case(outcomes: &[&Outcome]) -> Option<Goal> {
-    let in_means = outcomes.iter().filter(|outcome| outcome.is_in_means());
-    Goal::in_every_case(
-        "at least as fast as the best peer",
-        in_means.filter_map(|outcome| {
-            let speed = outcome.speed(Kind::Ws)?;
-            let peer = outcome.best_peer()?;
-            let text = format!("{}: {speed:.2} × {}", outcome.name, peer.kind);
-            Some((1.0 / speed, text))
-        }),
-    )
+    let in_means = outcomes.iter().filter(|outcome| outcome.in_means);
+    let judge = |outcome: &&Outcome| {
+        let speed = outcome.speed(Kind::Ws)?;
+        let peer = outcome.best_peer()?.kind;
+        let text = format!("{}: {speed:.2} × {peer}", outcome.case);
+        Some((1.0 / speed, text))
+    };
+    let what = "at least as fast as the best peer";
+    Goal::in_every_case(what, in_means.filter_map(judge))
 }
 
 fn means(outcomes: &[Outcome]) -> Vec<Goal> {
@@ -60,15 +60,13 @@ fn means(outcomes: &[Outcome]) -> Vec<Goal> {
         return Vec::new();
     };
     let speed = |what: &str, value, limit| {
-        Goal::at_least(
-            format!("speed in the geometric mean, over {what}"),
-            " ×",
-            value,
-            limit,
-        )
+        let what = format!("speed in the geometric mean, over {what}");
+        Goal::at_least(what, " ×", value, limit)
     };
-    let best_peer = speed("the best peer of each case", means.over_best_peer, 2.0);
-    let tokio = means.over_tokio.map(|value| speed("tokio", value, 3.0));
+    let best_peer = speed("the best peer of each case", means.speed, 2.0);
+    let tokio = means
+        .speed_over_tokio
+        .map(|value| speed("tokio", value, 3.0));
     [best_peer].into_iter().chain(tokio).collect()
 }
 
@@ -77,35 +75,30 @@ fn floor(outcome: &Outcome) -> Vec<Goal> {
         return Vec::new();
     };
     let goal = |what: &str, ours: f64, floor: f64| {
-        let workers = in_words(outcome.workers);
-        let what = format!("{}, {workers}, {what} over the floor's", outcome.name);
+        let workers = table::workers(outcome.workers);
+        let what = format!("{}, {workers}, {what} over the floor's", outcome.case);
         Goal::at_most(what, " ×", ours / floor, 2.0)
     };
     vec![
-        goal("wall time", ours.ns, floor.ns),
+        goal("wall time", ours.median, floor.median),
         goal("CPU time", ours.cpu, floor.cpu),
     ]
 }
 
 fn cpu(outcomes: &[&Outcome]) -> Option<Goal> {
-    let in_means = outcomes.iter().filter(|outcome| outcome.is_in_means());
-    Goal::in_every_case(
-        "CPU time no higher than the peer's that uses least",
-        in_means.filter_map(|outcome| {
-            let ratio = outcome.cpu_ratio()?;
-            let peer = outcome.thriftiest_peer()?;
-            let text = format!("{}: {ratio:.2} × {}", outcome.name, peer.kind);
-            Some((ratio, text))
-        }),
-    )
+    let in_means = outcomes.iter().filter(|outcome| outcome.in_means);
+    let judge = |outcome: &&Outcome| {
+        let ratio = cpu_ratio(outcome)?;
+        let peer = outcome.thriftiest_peer()?.kind;
+        Some((ratio, format!("{}: {ratio:.2} × {peer}", outcome.case)))
+    };
+    let what = "CPU time no higher than the peer's that uses least";
+    Goal::in_every_case(what, in_means.filter_map(judge))
 }
 
 fn memory(findings: &Findings) -> Vec<Goal> {
-    let Some(ours) = findings
-        .memory
-        .iter()
-        .find(|memory| memory.kind == Kind::Ws)
-    else {
+    let mut memory = findings.memory.iter();
+    let Some(ours) = memory.find(|memory| memory.kind == Kind::Ws) else {
         return Vec::new();
     };
     let goal = |from: &str, bytes| {
@@ -122,16 +115,16 @@ fn latency(outcome: &Outcome) -> Vec<Goal> {
     let (Some(ours), Some(tokio)) = (outcome.of(Kind::Ws), outcome.of(Kind::Tokio)) else {
         return Vec::new();
     };
-    let (Some(our_p99), Some(tokio_p99)) = (ours.p99, tokio.p99) else {
+    if ours.p99.is_nan() || tokio.p99.is_nan() {
         return Vec::new();
-    };
+    }
     let goal = |which: &str, ours: f64, tokio: f64| {
-        let what = format!("{}, {which}, against tokio", outcome.name);
+        let what = format!("{}, {which}, against tokio", outcome.case);
         Goal::at_most(what, " µs", ours / 1_000.0, tokio / 1_000.0)
     };
     vec![
-        goal("p50", ours.ns, tokio.ns),
-        goal("p99", our_p99, tokio_p99),
+        goal("p50", ours.median, tokio.median),
+        goal("p99", ours.p99, tokio.p99),
     ]
 }
 
@@ -140,29 +133,24 @@ fn low_load(findings: &Findings) -> Vec<Goal> {
     let (Some(ours), Some(tokio)) = (of(Kind::Ws), of(Kind::Tokio)) else {
         return Vec::new();
     };
+    let goal = |what: &str, unit, ours, tokio| {
+        let what = format!("low load, {what} per task, against tokio");
+        Goal::at_most(what, unit, ours, tokio)
+    };
     vec![
-        Goal::at_most(
-            "low load, voluntary context switches per task, against tokio",
+        goal(
+            "voluntary context switches",
             "",
             ours.voluntary,
             tokio.voluntary,
         ),
-        Goal::at_most(
-            "low load, CPU time per task, against tokio",
-            " µs",
-            ours.cpu_us,
-            tokio.cpu_us,
-        ),
+        goal("CPU time", " µs", ours.cpu_us, tokio.cpu_us),
     ]
 }
 
 fn ping(findings: &Findings) -> Option<Goal> {
     let is_sentinel = |ping: &&Ping| ping.handoff == DriverHandoff::Sentinel;
     let ping = findings.pings.iter().find(is_sentinel)?;
-    Some(Goal::at_most(
-        "ping beside a 20 ms poll, p99, with the sentinel",
-        " ms",
-        ping.p99 / 1_000.0,
-        3.0,
-    ))
+    let what = "ping beside a 20 ms poll, p99, with the sentinel";
+    Some(Goal::at_most(what, " ms", ping.p99_us / 1_000.0, 3.0))
 }

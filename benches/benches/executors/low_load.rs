@@ -12,11 +12,12 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use benches::progress::Watch;
+use benches::outcome::as_text;
+use benches::progress;
 use benches::usage::Usage;
+use serde::Serialize;
 
-use crate::contender::{Contender, Kind};
-use crate::contenders::{AsyncExecutor, Pool, StaticExecutor, Tokio, Ws};
+use crate::contender::{Contender, Kind, with_contender};
 
 /// The tasks come one by one, in even time.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -26,8 +27,9 @@ const SLICE: usize = 1_000;
 const SETTLE: Duration = Duration::from_millis(5);
 
 /// What one contender used, per task.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct LowLoad {
+    #[serde(rename = "name", serialize_with = "as_text")]
     pub(crate) kind: Kind,
     pub(crate) voluntary: f64,
     pub(crate) involuntary: f64,
@@ -38,19 +40,16 @@ type Slice = Box<dyn FnMut() -> Option<Usage>>;
 
 /// Measures every contender for that many seconds; none where the system does not
 /// tell what a process used.
-pub(crate) fn measure(
-    kinds: &[Kind],
-    workers: usize,
-    seconds: usize,
-    watch: &Watch,
-) -> Vec<LowLoad> {
+pub(crate) fn measure(kinds: &[Kind], workers: usize, seconds: usize) -> Vec<LowLoad> {
+    let start = |kind| with_contender!(kind, C => slice_of::<C>(workers));
     let mut contenders: Vec<_> = kinds
         .iter()
-        .filter_map(|&kind| Some((kind, start(kind, workers)?, Usage::default())))
+        .filter(|&&kind| kind != Kind::Floor)
+        .map(|&kind| (kind, start(kind), Usage::default()))
         .collect();
     for _ in 0..seconds {
         for (kind, slice, sum) in &mut contenders {
-            let Some(used) = watch.during(kind.name(), slice) else {
+            let Some(used) = progress::watch(*kind, slice) else {
                 return Vec::new();
             };
             *sum += used;
@@ -64,17 +63,6 @@ pub(crate) fn measure(
         cpu_us: used.cpu.as_nanos() as f64 / 1_000.0 / tasks,
     };
     contenders.into_iter().map(per_task).collect()
-}
-
-fn start(kind: Kind, workers: usize) -> Option<Slice> {
-    match kind {
-        Kind::Ws => Some(slice_of::<Ws>(workers)),
-        Kind::Tokio => Some(slice_of::<Tokio>(workers)),
-        Kind::AsyncExecutor => Some(slice_of::<AsyncExecutor>(workers)),
-        Kind::StaticExecutor => Some(slice_of::<StaticExecutor>(workers)),
-        Kind::ThreadPool => Some(slice_of::<Pool>(workers)),
-        Kind::Floor => None,
-    }
 }
 
 fn slice_of<C: Contender>(workers: usize) -> Slice {

@@ -13,7 +13,7 @@
 //! Every executor implements one trait (`contender.rs`, `contenders/`), every case
 //! is one generic function over it (`case.rs`, `cases/`). For each case, all
 //! executors are started side by side; idle ones sleep. They alternate inside
-//! every round (`run.rs`), and each sample is wall time and the CPU time of all
+//! every round ([`measure`](benches::measure)), and each sample is wall time and the CPU time of all
 //! threads ([`meter`](benches::meter)). Three sections measure what is no such time:
 //! `memory.rs`, `low_load.rs` and `ping.rs`. `goals.rs` says which goals were reached.
 
@@ -24,37 +24,41 @@ mod contenders;
 mod files;
 mod goals;
 mod low_load;
+mod means;
 mod memory;
-mod outcome;
 mod ping;
 mod report;
-mod run;
 
 use std::io;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use benches::counting::Counting;
-use benches::goal;
 use benches::limits::Limits;
-use benches::options::{Effort, Options};
-use benches::pin;
+use benches::measure::measure;
+use benches::options::{Effort, Options, positive};
 use benches::progress::Progress;
+use benches::{output, pin, table};
+use clap::{Parser, ValueEnum};
 
 use self::case::Entry;
 use self::contender::Kind;
 use self::low_load::LowLoad;
 use self::memory::Memory;
-use self::outcome::Outcome;
 use self::ping::Ping;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// The first sample of a contender is kept if it takes so long that cold caches do not show;
+/// not measured.
+const LONG: Duration = Duration::from_millis(250);
+
+pub(crate) type Outcome = benches::outcome::Outcome<Kind>;
+
 /// All that was measured.
+#[derive(Default)]
 pub(crate) struct Findings {
     workers: Vec<usize>,
-    cores: usize,
     /// How busy the machine was before, by the system's own figure.
     load_average: String,
     outcomes: Vec<Outcome>,
@@ -63,138 +67,115 @@ pub(crate) struct Findings {
     pings: Vec<Ping>,
 }
 
-/// What the command line asks for, beside cases and effort.
-struct Plan {
+/// Measures ws-executor beside tokio, async-executor's two executors and futures'
+/// `ThreadPool`: wall time and CPU time of spawns, yields, wakes and channels; memory of a
+/// task; switches at low load; a ping beside a long poll.
+#[derive(Parser)]
+#[command(bin_name = "cargo bench -p benches --bench executors --")]
+struct Args {
+    #[command(flatten)]
+    options: Options,
+    /// How many workers; each case runs with each number.
+    #[arg(long, value_delimiter = ',', default_values_t = [2, 4], value_parser = positive())]
     workers: Vec<usize>,
-    kinds: Vec<Kind>,
-    limits: Limits,
-    low_load_seconds: usize,
+    /// Which executors take part.
+    #[arg(long, value_delimiter = ',', default_values_t = Kind::value_variants().to_vec())]
+    contenders: Vec<Kind>,
+    /// How many seconds a case takes.
+    #[arg(long, value_parser = positive())]
+    seconds: Option<usize>,
+    /// How many seconds low load and pings take for each executor or setting.
+    #[arg(long, value_parser = positive())]
+    low_load: Option<usize>,
 }
 
-impl Plan {
-    fn new(options: &Options) -> Result<Self, String> {
-        options.check(&["workers", "contenders", "seconds", "low-load"])?;
-        let seconds = options.number("seconds")?;
-        let low_load = match options.effort {
-            Effort::Full => 2,
-            Effort::Quick | Effort::Smoke => 1,
-        };
-        Ok(Self {
-            workers: options.numbers("workers", "2,4")?,
-            kinds: options.among("contenders", &Kind::ALL, Kind::name)?,
-            limits: Limits::new(
-                options.effort,
-                seconds.map(|seconds| Duration::from_secs(seconds as u64)),
-            ),
-            low_load_seconds: options.number("low-load")?.unwrap_or(low_load),
-        })
-    }
-}
-
-fn main() -> ExitCode {
-    let options = Options::from_args();
-    match Plan::new(&options).map(|plan| run(&options, &plan)) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) => fail(&error.to_string()),
-        Err(message) => fail(&message),
-    }
-}
-
-fn fail(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
-    ExitCode::FAILURE
-}
-
-fn run(options: &Options, plan: &Plan) -> io::Result<()> {
-    let findings = measure(options, plan);
-    if options.effort == Effort::Smoke {
-        eprintln!("every case ran once; `cargo bench` measures them");
+fn main() -> io::Result<()> {
+    let args = Args::parse();
+    let findings = measure_all(&args);
+    if !args.options.has_figures() {
         return Ok(());
     }
     report::print(&findings);
-    let goals = goals::all(&findings);
-    goal::print(&format!("Goals, at {} workers", goals::WORKERS), &goals);
-    for path in files::save(&findings, &goals)? {
-        eprintln!("written to {}", path.display());
-    }
-    Ok(())
+    let title = format!("Goals, at {} workers", goals::WORKERS);
+    let figures = files::figures(&findings);
+    output::finish("executors", &title, &goals::all(&findings), figures)?;
+    output::write("executors.svg", &files::chart(&findings).to_svg())
 }
 
-fn measure(options: &Options, plan: &Plan) -> Findings {
+fn measure_all(args: &Args) -> Findings {
     const MEMORY: &str = "bytes per task";
     const LOW_LOAD: &str = "low load";
     const PING: &str = "ping beside a long poll";
-    let entries: Vec<_> = cases::all()
-        .into_iter()
-        .filter(|entry| options.selects(&entry.name))
-        .collect();
+    let (options, kinds) = (&args.options, &args.contenders);
+    let mut entries = cases::all();
+    entries.retain(|entry| options.selects(&entry.name));
     let sections = [MEMORY, LOW_LOAD, PING].map(|name| options.selects(name));
     let extra = sections.iter().filter(|&&selected| selected).count();
     // Beside others, the cases with a floor also run on one worker, where nobody
     // steals: what one spawn costs is seen best there.
-    let alone = entries.iter().any(|entry| entry.rules.has_floor) && !plan.workers.contains(&1);
+    let alone = entries.iter().any(|entry| entry.rules.has_floor) && !args.workers.contains(&1);
     let runs: Vec<(usize, &Entry)> = [1]
         .iter()
         .filter(|_| alone)
-        .chain(&plan.workers)
+        .chain(&args.workers)
         .flat_map(|&workers| entries.iter().map(move |entry| (workers, entry)))
-        .filter(|&(workers, entry)| entry.rules.has_floor || plan.workers.contains(&workers))
+        .filter(|&(workers, entry)| entry.rules.has_floor || args.workers.contains(&workers))
         .collect();
     let mut findings = Findings {
         workers: runs.iter().map(|&(workers, _)| workers).collect(),
-        cores: pin::cores().len(),
         load_average: load_average(),
-        outcomes: Vec::new(),
-        memory: Vec::new(),
-        low_load: Vec::new(),
-        pings: Vec::new(),
+        ..Findings::default()
     };
+    findings.workers.dedup();
     eprintln!(
         "{} cores; load average {} (others that use this machine disturb the figures)",
-        findings.cores, findings.load_average
+        pin::cores().len(),
+        findings.load_average
     );
-    findings.workers.dedup();
     let mut progress = Progress::new(runs.len() + extra);
-    let watch = progress.watch();
     for (workers, entry) in runs {
-        progress.begin(&format!("{}, {}", in_words(workers), entry.name));
-        let outcome = run::measure(entry, workers, &plan.kinds, plan.limits, &watch);
-        progress.end(&in_short(&outcome));
+        let name = format!("{}, {}", table::workers(workers), entry.name);
+        let outcome = progress.step(
+            &name,
+            || measure_case(entry, workers, args),
+            |outcome| format!("{} ns", outcome.in_short()),
+        );
         findings.outcomes.push(outcome);
     }
-    let workers = plan.workers.first().copied().unwrap_or(goals::WORKERS);
+    let workers = args.workers.first().copied().unwrap_or(goals::WORKERS);
+    let seconds = args.low_load.unwrap_or(match options.effort() {
+        Effort::Full => 2,
+        Effort::Quick | Effort::Smoke => 1,
+    });
     if sections[0] {
-        progress.begin(MEMORY);
         let of = |kind: &Kind| memory::measure(*kind, workers);
-        findings.memory = plan.kinds.iter().filter_map(of).collect();
-        progress.end("done");
+        let all = || kinds.iter().filter_map(of).collect();
+        findings.memory = progress.step(MEMORY, all, |_| "done".into());
     }
     if sections[1] {
-        progress.begin(LOW_LOAD);
-        findings.low_load = low_load::measure(&plan.kinds, workers, plan.low_load_seconds, &watch);
-        progress.end("done");
+        let all = || low_load::measure(kinds, workers, seconds);
+        findings.low_load = progress.step(LOW_LOAD, all, |_| "done".into());
     }
-    if sections[2] && plan.kinds.contains(&Kind::Ws) {
-        progress.begin(PING);
-        findings.pings = ping::measure(workers, plan.low_load_seconds, &watch);
-        progress.end("done");
+    if sections[2] && kinds.contains(&Kind::Ws) {
+        let all = || ping::measure(workers, seconds);
+        findings.pings = progress.step(PING, all, |_| "done".into());
     }
     findings
 }
 
-pub(crate) fn in_words(workers: usize) -> String {
-    let plural = if workers == 1 { "" } else { "s" };
-    format!("{workers} worker{plural}")
-}
-
-/// The figures of one case in one line.
-fn in_short(outcome: &Outcome) -> String {
-    let figures: Vec<_> = outcome
-        .measured
-        .iter()
-        .map(|measured| format!("{} {:.0}", measured.kind, measured.ns))
-        .collect();
-    format!("{} ns", figures.join(", "))
+/// Measures the contenders that the case admits.
+fn measure_case(entry: &Entry, workers: usize, args: &Args) -> Outcome {
+    let mut kinds = args.contenders.clone();
+    kinds.retain(|&kind| entry.admits(kind));
+    let limits = Limits::new(args.options.effort(), args.seconds);
+    let contenders = measure(&kinds, |kind| entry.start(kind, workers), LONG, limits);
+    kinds.retain(|&kind| entry.counts(kind));
+    Outcome {
+        workers,
+        // Cases with a floor are there for the floor.
+        in_means: !entry.rules.has_floor,
+        ..Outcome::new(&entry.name, entry.unit, kinds, contenders)
+    }
 }
 
 fn load_average() -> String {

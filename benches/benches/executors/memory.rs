@@ -6,12 +6,13 @@
 //! that queues grow. Join handles are kept, as an awaited task needs one.
 
 use benches::counting::{Allocated, counted};
+use benches::outcome::as_text;
+use serde::Serialize;
 
-use crate::contender::{Contender, Kind, Spawn};
-use crate::contenders::{AsyncExecutor, Pool, StaticExecutor, Tokio, Ws};
+use crate::contender::{Contender, Kind, Spawn, with_contender};
 
 /// What one task takes, on average.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct PerTask {
     pub(crate) bytes: f64,
     pub(crate) blocks: f64,
@@ -27,22 +28,17 @@ impl PerTask {
 }
 
 /// One contender's figures.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Memory {
+    #[serde(rename = "name", serialize_with = "as_text")]
     pub(crate) kind: Kind,
     pub(crate) from_task: PerTask,
     pub(crate) from_outside: PerTask,
 }
 
+/// Measures a contender; nothing for the floor, which is not an executor.
 pub(crate) fn measure(kind: Kind, workers: usize) -> Option<Memory> {
-    match kind {
-        Kind::Ws => Some(of::<Ws>(workers)),
-        Kind::Tokio => Some(of::<Tokio>(workers)),
-        Kind::AsyncExecutor => Some(of::<AsyncExecutor>(workers)),
-        Kind::StaticExecutor => Some(of::<StaticExecutor>(workers)),
-        Kind::ThreadPool => Some(of::<Pool>(workers)),
-        Kind::Floor => None,
-    }
+    (kind != Kind::Floor).then(|| with_contender!(kind, C => of::<C>(workers)))
 }
 
 fn of<C: Contender>(workers: usize) -> Memory {

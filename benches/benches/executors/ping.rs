@@ -17,8 +17,11 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use benches::progress::Watch;
+use benches::outcome::as_debug;
+use benches::progress;
+use benches::stats::quantile;
 use futures::future::poll_fn;
+use serde::Serialize;
 use ws_core::Driver;
 use ws_executor::{DriverHandoff, Executor};
 
@@ -38,47 +41,45 @@ const HANDOFFS: [DriverHandoff; 3] = [
     DriverHandoff::Eager,
 ];
 
-/// How long pings took with one setting, in µs.
-#[derive(Clone, Copy, Debug)]
+/// How long pings took with one setting.
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Ping {
+    #[serde(serialize_with = "as_debug")]
     pub(crate) handoff: DriverHandoff,
     pub(crate) pings: usize,
-    pub(crate) p50: f64,
-    pub(crate) p99: f64,
-    pub(crate) max: f64,
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
+    pub(crate) max_us: f64,
 }
 
 impl Ping {
-    fn new(handoff: DriverHandoff, mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let at = |part: f64| {
-            let index = (times.len() as f64 * part) as usize;
-            times[index.min(times.len() - 1)].as_nanos() as f64 / 1_000.0
-        };
+    fn new(handoff: DriverHandoff, times: &[Duration]) -> Self {
+        let micros = |time: &Duration| time.as_nanos() as f64 / 1_000.0;
+        let mut times: Vec<_> = times.iter().map(micros).collect();
         Self {
             handoff,
             pings: times.len(),
-            p50: at(0.5),
-            p99: at(0.99),
-            max: at(1.0),
+            p50_us: quantile(&mut times, 0.5),
+            p99_us: quantile(&mut times, 0.99),
+            max_us: quantile(&mut times, 1.0),
         }
     }
 }
 
 /// Measures each setting for that many seconds, in turns.
-pub(crate) fn measure(workers: usize, seconds: usize, watch: &Watch) -> Vec<Ping> {
+pub(crate) fn measure(workers: usize, seconds: usize) -> Vec<Ping> {
     let mut lanes: Vec<_> = HANDOFFS
         .into_iter()
         .map(|handoff| (handoff, Lane::start(workers, handoff), Vec::new()))
         .collect();
     for _ in 0..seconds {
         for (handoff, lane, times) in &mut lanes {
-            times.extend(watch.during(&format!("{handoff:?}"), || lane.slice()));
+            times.extend(progress::watch(format!("{handoff:?}"), || lane.slice()));
         }
     }
     lanes
         .into_iter()
-        .map(|(handoff, _, times)| Ping::new(handoff, times))
+        .map(|(handoff, _, times)| Ping::new(handoff, &times))
         .collect()
 }
 

@@ -1,10 +1,12 @@
 //! The findings as tables.
 
-use benches::table::{Table, figure};
+use benches::outcome::Measured;
+use benches::table::{self, Table, digits, figure, table};
+use clap::ValueEnum;
 
 use crate::contender::Kind;
-use crate::outcome::{Means, Measured, Outcome};
-use crate::{Findings, in_words};
+use crate::means::{Means, cpu_ratio};
+use crate::{Findings, Outcome};
 
 /// What one has to know to read the tables.
 const NOTES: &str = "\
@@ -26,12 +28,6 @@ as the best peer ws is; above 1 it is faster. Contenders alternate in every roun
   run only.
 ";
 
-/// The columns: every contender that was measured in some case.
-fn columns(outcomes: &[Outcome]) -> Vec<Kind> {
-    let is_there = |kind: &Kind| outcomes.iter().any(|outcome| outcome.of(*kind).is_some());
-    Kind::ALL.into_iter().filter(is_there).collect()
-}
-
 pub(crate) fn print(findings: &Findings) {
     if !findings.outcomes.is_empty() {
         println!("\n{NOTES}");
@@ -41,108 +37,89 @@ pub(crate) fn print(findings: &Findings) {
             .outcomes
             .iter()
             .filter(|outcome| outcome.workers == workers)
-            .cloned()
             .collect();
-        if outcomes.is_empty() {
-            continue;
-        }
-        println!("{}", times(workers, &outcomes));
-        println!("{}", cpu_times(workers, &outcomes));
-        if let Some(means) = Means::at(workers, &outcomes) {
+        let is_there = |kind: &&Kind| outcomes.iter().any(|outcome| outcome.of(**kind).is_some());
+        // The columns: every contender that was measured in some case.
+        let kinds: Vec<_> = Kind::value_variants()
+            .iter()
+            .filter(is_there)
+            .copied()
+            .collect();
+        table::print(&times(workers, &outcomes, &kinds));
+        table::print(&cpu_times(workers, &outcomes, &kinds));
+        if let Some(means) = Means::at(workers, &findings.outcomes) {
             print_means(&means);
         }
     }
-    if !findings.memory.is_empty() {
-        println!("{}", memory(findings));
-    }
-    if !findings.low_load.is_empty() {
-        println!("{}", low_load(findings));
-    }
-    if !findings.pings.is_empty() {
-        println!("{}", pings(findings));
-    }
+    table::print(&memory(findings));
+    table::print(&low_load(findings));
+    table::print(&pings(findings));
 }
 
-/// Three digits that count; a unit behind the figure would be hard to compare.
-fn digits(value: f64) -> String {
-    match value {
-        value if value.is_nan() => String::new(),
-        value if value < 100.0 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
-    }
-}
-
-fn times(workers: usize, outcomes: &[Outcome]) -> Table {
-    let kinds = columns(outcomes);
-    let title = format!("{}, wall time", in_words(workers));
-    let mut head = vec![title.as_str(), "unit"];
-    head.extend(kinds.iter().map(|kind| kind.name()));
-    head.extend(["best peer", "speed", "over tokio", "samples"]);
-    let mut table = Table::new(&head);
+fn times(workers: usize, outcomes: &[&Outcome], kinds: &[Kind]) -> Table {
+    let more = ["best peer", "speed", "over tokio", "samples"];
+    let mut table = with_columns(workers, "wall time", kinds, &more);
     for outcome in outcomes {
-        let mut cells = vec![outcome.name.clone(), outcome.unit.to_owned()];
-        cells.extend(kinds.iter().map(|&kind| cell(outcome, kind, |m| m.ns)));
-        cells.push(
-            outcome
-                .best_peer()
-                .map_or("", |peer| peer.kind.name())
-                .into(),
-        );
-        cells.push(figure(outcome.speed(Kind::Ws).unwrap_or(f64::NAN)));
-        cells.push(figure(outcome.speed_over(Kind::Tokio).unwrap_or(f64::NAN)));
-        let samples = outcome.measured.iter().map(|measured| measured.samples);
-        cells.push(samples.min().unwrap_or(0).to_string());
-        table.row(cells);
+        let peer = outcome.best_peer();
+        let speeds = [
+            outcome.speed(Kind::Ws),
+            outcome.speed_over(Kind::Tokio, Kind::Ws),
+        ];
+        let mut cells = cells(outcome, kinds, |measured| measured.median);
+        cells.push(peer.map_or(String::new(), |peer| peer.kind.to_string()));
+        cells.extend(speeds.map(|speed| figure(speed.unwrap_or(f64::NAN))));
+        cells.push(outcome.samples().to_string());
+        table.add_row(cells);
         if outcome
-            .measured
+            .contenders
             .iter()
-            .any(|measured| measured.p99.is_some())
+            .any(|measured| !measured.p99.is_nan())
         {
-            table.row(tail_row(outcome, &kinds));
+            let mut cells = self::cells(outcome, kinds, |measured| measured.p99);
+            cells.splice(..2, ["… at p99".into(), String::new()]);
+            table.add_row(cells);
         }
     }
     table
 }
 
-/// The line of the 99th percentiles below that of the medians.
-fn tail_row(outcome: &Outcome, kinds: &[Kind]) -> Vec<String> {
-    let p99 = |measured: &Measured| measured.p99.unwrap_or(f64::NAN);
-    let mut cells = vec!["… at p99".to_owned(), String::new()];
-    cells.extend(kinds.iter().map(|&kind| cell(outcome, kind, p99)));
-    cells.resize(kinds.len() + 6, String::new());
-    cells
-}
-
-fn cpu_times(workers: usize, outcomes: &[Outcome]) -> Table {
-    let kinds = columns(outcomes);
-    let title = format!("{}, CPU time", in_words(workers));
-    let mut head = vec![title.as_str(), "unit"];
-    head.extend(kinds.iter().map(|kind| kind.name()));
-    head.extend(["least peer", "ws / least"]);
-    let mut table = Table::new(&head);
+fn cpu_times(workers: usize, outcomes: &[&Outcome], kinds: &[Kind]) -> Table {
+    let mut table = with_columns(workers, "CPU time", kinds, &["least peer", "ws / least"]);
     for outcome in outcomes {
         let Some(peer) = outcome.thriftiest_peer() else {
             continue;
         };
-        let mut cells = vec![outcome.name.clone(), outcome.unit.to_owned()];
-        cells.extend(kinds.iter().map(|&kind| cell(outcome, kind, |m| m.cpu)));
-        cells.push(peer.kind.name().into());
-        cells.push(figure(outcome.cpu_ratio().unwrap_or(f64::NAN)));
-        table.row(cells);
+        let mut cells = cells(outcome, kinds, |measured| measured.cpu);
+        cells.push(peer.kind.to_string());
+        cells.push(figure(cpu_ratio(outcome).unwrap_or(f64::NAN)));
+        table.add_row(cells);
     }
     table
 }
 
-/// A contender's figure; in brackets if it was measured but does not count.
-fn cell(outcome: &Outcome, kind: Kind, of: impl Fn(&Measured) -> f64) -> String {
-    let Some(measured) = outcome.of(kind) else {
-        return String::new();
+fn with_columns(workers: usize, what: &str, kinds: &[Kind], more: &[&str]) -> Table {
+    let mut head = vec![
+        format!("{}, {what}", table::workers(workers)),
+        "unit".into(),
+    ];
+    head.extend(kinds.iter().map(Kind::to_string));
+    head.extend(more.iter().map(ToString::to_string));
+    table(head)
+}
+
+/// The case, its unit and every contender's figure; in brackets if it was measured but
+/// does not count.
+fn cells(outcome: &Outcome, kinds: &[Kind], of: fn(&Measured<Kind>) -> f64) -> Vec<String> {
+    let cell = |&kind: &Kind| {
+        let text = outcome.of(kind).map(|measured| digits(of(measured)))?;
+        let counts = !kind.is_peer() || outcome.peers.contains(&kind);
+        Some(if counts { text } else { format!("({text})") })
     };
-    let text = digits(of(measured));
-    if Kind::PEERS.contains(&kind) && !outcome.peers.contains(&kind) {
-        return format!("({text})");
-    }
-    text
+    let figures = kinds.iter().map(|kind| cell(kind).unwrap_or_default());
+    [outcome.case.clone(), outcome.unit.into()]
+        .into_iter()
+        .chain(figures)
+        .collect()
 }
 
 fn print_means(means: &Means) {
@@ -151,23 +128,18 @@ fn print_means(means: &Means) {
          case, {} × tokio; {} × the CPU time of the peer that uses least.\n",
         means.cases,
         means.workers,
-        means.over_best_peer,
-        figure(means.over_tokio.unwrap_or(f64::NAN)),
-        figure(means.cpu.unwrap_or(f64::NAN)),
+        means.speed,
+        figure(means.speed_over_tokio.unwrap_or(f64::NAN)),
+        figure(means.cpu_ratio.unwrap_or(f64::NAN)),
     );
 }
 
 fn memory(findings: &Findings) -> Table {
-    let mut table = Table::new(&[
-        "bytes per spawned `async {}`",
-        "from a task",
-        "blocks",
-        "from outside",
-        "blocks",
-    ]);
+    let title = "bytes per spawned `async {}`";
+    let mut table = table([title, "from a task", "blocks", "from outside", "blocks"]);
     for memory in &findings.memory {
-        table.row([
-            memory.kind.name().to_owned(),
+        table.add_row([
+            memory.kind.to_string(),
             digits(memory.from_task.bytes),
             figure(memory.from_task.blocks),
             digits(memory.from_outside.bytes),
@@ -178,37 +150,24 @@ fn memory(findings: &Findings) -> Table {
 }
 
 fn low_load(findings: &Findings) -> Table {
-    let mut table = Table::new(&[
-        "low load, per task",
-        "voluntary switches",
-        "involuntary",
-        "CPU µs",
-    ]);
+    let title = "low load, per task";
+    let mut table = table([title, "voluntary switches", "involuntary", "CPU µs"]);
     for load in &findings.low_load {
-        table.row([
-            load.kind.name().to_owned(),
-            figure(load.voluntary),
-            figure(load.involuntary),
-            figure(load.cpu_us),
-        ]);
+        let figures = [load.voluntary, load.involuntary, load.cpu_us].map(figure);
+        table.add_row([load.kind.to_string()].into_iter().chain(figures));
     }
     table
 }
 
 fn pings(findings: &Findings) -> Table {
-    let mut table = Table::new(&[
-        "ping beside a 20 ms poll, µs",
-        "p50",
-        "p99",
-        "slowest",
-        "pings",
-    ]);
+    let title = "ping beside a 20 ms poll, µs";
+    let mut table = table([title, "p50", "p99", "slowest", "pings"]);
     for ping in &findings.pings {
-        table.row([
+        table.add_row([
             format!("handoff {:?}", ping.handoff),
-            digits(ping.p50),
-            digits(ping.p99),
-            digits(ping.max),
+            digits(ping.p50_us),
+            digits(ping.p99_us),
+            digits(ping.max_us),
             ping.pings.to_string(),
         ]);
     }

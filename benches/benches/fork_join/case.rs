@@ -1,6 +1,6 @@
 //! What a case is, and how it is put together with a contender.
 
-use benches::meter::Meter;
+use benches::measure::Lane;
 
 use crate::pool::{Kind, Pool};
 use crate::pools::{Chili, Count, Rayon, Sequential, Ws};
@@ -39,9 +39,6 @@ pub(crate) struct Entry {
     pub(crate) units: usize,
     start: fn(Kind, usize, usize) -> Lane,
 }
-
-/// A contender that is running, ready to give samples of one case.
-pub(crate) type Lane = Box<dyn FnMut(&mut Meter)>;
 
 impl Entry {
     pub(crate) fn of<C: Case>() -> Self {

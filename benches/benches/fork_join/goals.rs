@@ -1,11 +1,12 @@
 //! The goals, and which of them were reached.
 
 use benches::goal::Goal;
+use benches::table;
 
+use crate::Outcome;
 use crate::cases::uneven;
-use crate::outcome::{Outcome, Scaling};
 use crate::pool::Kind;
-use crate::{Findings, in_words};
+use crate::scaling::{self, Scaling, over_sequential, total_ms};
 
 /// The number of workers that goals with several workers are for.
 const WORKERS: usize = 2;
@@ -19,62 +20,56 @@ const WORTH_SHARING: f64 = 0.1;
 /// 2. never slower than rayon;
 /// 3. at least 1.8 × as fast with two workers as with one;
 /// 4. a utilization of at least 97 % in the uneven loop.
-pub(crate) fn all(findings: &Findings) -> Vec<Goal> {
-    let outcomes = &findings.outcomes;
+pub(crate) fn all(outcomes: &[Outcome]) -> Vec<Goal> {
     let mut goals = Vec::new();
     goals.extend(outcomes.iter().filter_map(cost));
-    goals.extend(
-        [1, WORKERS]
-            .iter()
-            .filter_map(|&workers| against_rayon(outcomes, workers)),
-    );
+    let against_rayon = |workers: usize| against_rayon(outcomes, workers);
+    goals.extend([1, WORKERS].into_iter().filter_map(against_rayon));
     goals.extend(scaling(outcomes));
     goals.extend(outcomes.iter().filter_map(utilization));
     goals
 }
 
 fn cost(outcome: &Outcome) -> Option<Goal> {
-    if outcome.workers != 1 || !outcome.name.starts_with("fib") {
+    if outcome.workers != 1 || !outcome.case.starts_with("fib") {
         return None;
     }
-    let over = outcome.over_sequential(Kind::Ws, |measured| measured.cpu)?;
-    let what = format!(
-        "{}, one worker, CPU time per join over sequential",
-        outcome.name
-    );
+    let over = over_sequential(outcome, Kind::Ws, |measured| measured.cpu)?;
+    let case = &outcome.case;
+    let what = format!("{case}, one worker, CPU time per join over sequential");
     Some(Goal::at_most(what, " ns", over, 4.0))
 }
 
 fn against_rayon(outcomes: &[Outcome], workers: usize) -> Option<Goal> {
     let judge = |outcome: &Outcome| {
-        let speed = outcome.speed_over(Kind::Rayon)?;
-        let text = format!("{}: {speed:.2} × rayon", outcome.name);
+        let speed = outcome.speed_over(Kind::Rayon, Kind::Ws)?;
+        let text = format!("{}: {speed:.2} × rayon", outcome.case);
         Some((1.0 / speed, text))
     };
     let outcomes = outcomes.iter().filter(|outcome| outcome.workers == workers);
-    let what = format!("{}, never slower than rayon", in_words(workers));
-    Goal::in_every_case(&what, outcomes.filter_map(judge))
+    let what = format!("{}, never slower than rayon", table::workers(workers));
+    Goal::in_every_case(what, outcomes.filter_map(judge))
 }
 
 fn scaling(outcomes: &[Outcome]) -> Option<Goal> {
     const LEAST: f64 = 1.8;
     let judge = |scaling: &Scaling<'_>| {
         let factor = scaling.of(Kind::Ws)?;
-        let worth = scaling.alone.total_ms(Kind::Ws)? >= WORTH_SHARING;
+        let worth = total_ms(scaling.alone, Kind::Ws)? >= WORTH_SHARING;
         let rayon = scaling.of(Kind::Rayon).unwrap_or(f64::NAN);
-        let text = format!("{}: {factor:.2} × (rayon {rayon:.2} ×)", scaling.alone.name);
+        let text = format!("{}: {factor:.2} × (rayon {rayon:.2} ×)", scaling.alone.case);
         worth.then_some((LEAST / factor, text))
     };
     let scalings = Scaling::all(outcomes, WORKERS);
     let what = format!("at least {LEAST} × as fast with {WORKERS} workers as with one");
-    Goal::in_every_case(&what, scalings.iter().filter_map(judge))
+    Goal::in_every_case(what, scalings.iter().filter_map(judge))
 }
 
 fn utilization(outcome: &Outcome) -> Option<Goal> {
-    if outcome.workers != WORKERS || outcome.name != uneven::NAME {
+    if outcome.workers != WORKERS || outcome.case != uneven::NAME {
         return None;
     }
-    let share = outcome.utilization(Kind::Ws)?;
-    let what = format!("{}, utilization", outcome.name);
+    let share = scaling::utilization(outcome, Kind::Ws)?;
+    let what = format!("{}, utilization", outcome.case);
     Some(Goal::at_least(what, " %", share * 100.0, 97.0))
 }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use benches::stats::quantile;
 use futures::future::poll_fn;
 use futures::task::AtomicWaker;
+use serde::Serialize;
 use ws_executor::{Executor, Handle, Task};
 
 use crate::cases::fib;
@@ -46,14 +47,15 @@ impl Load {
     }
 }
 
-/// The latencies beside one load, in µs.
-#[derive(Clone, Debug)]
+/// The latencies beside one load.
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Latency {
-    pub(crate) load: Load,
+    /// The name of the load.
+    pub(crate) beside: &'static str,
     pub(crate) workers: usize,
-    pub(crate) p50: f64,
-    pub(crate) p99: f64,
-    pub(crate) max: f64,
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
+    pub(crate) max_us: f64,
     /// How many wakes were answered, of how many that were due.
     pub(crate) answered: usize,
     pub(crate) due: usize,
@@ -142,11 +144,11 @@ pub(crate) fn measure(load: Load, workers: usize, time: Duration) -> Latency {
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     Latency {
-        load,
+        beside: load.name(),
         workers,
-        p50: quantile(&mut latencies, 0.5),
-        p99: quantile(&mut latencies, 0.99),
-        max: quantile(&mut latencies, 1.0),
+        p50_us: quantile(&mut latencies, 0.5),
+        p99_us: quantile(&mut latencies, 0.99),
+        max_us: quantile(&mut latencies, 1.0),
         answered: latencies.len(),
         due,
     }

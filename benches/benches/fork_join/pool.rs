@@ -6,6 +6,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use benches::options::write_name;
+use clap::ValueEnum;
+
 /// Threads that run forks.
 pub(crate) trait Pool: Sized + 'static {
     /// What code on the pool holds to fork: chili passes something down, others find
@@ -49,7 +52,7 @@ pub(crate) trait Pool: Sized + 'static {
 }
 
 /// Which contender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// The same code without forks, on the calling thread.
     Sequential,
@@ -58,22 +61,8 @@ pub(crate) enum Kind {
     Chili,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Kind; 4] = [Kind::Sequential, Kind::Ws, Kind::Rayon, Kind::Chili];
-
-    /// Its name in tables, and on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Sequential => "sequential",
-            Kind::Ws => "ws",
-            Kind::Rayon => "rayon",
-            Kind::Chili => "chili",
-        }
-    }
-}
-
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        write_name(self, f)
     }
 }

@@ -1,11 +1,15 @@
-//! The findings as tables.
+//! The findings as tables, and for programs.
 
-use benches::table::{Table, figure, per_cent};
+use benches::outcome::Measured;
+use benches::table::{self, Table, figure, per_cent, table};
+use clap::ValueEnum;
+use serde_json::{Value, json};
 
+use crate::Outcome;
 use crate::cases::uneven;
-use crate::outcome::{Measured, Outcome, Scaling};
+use crate::latency::Latency;
 use crate::pool::Kind;
-use crate::{Findings, in_words};
+use crate::scaling::{Scaling, over_sequential, total_ms, utilization, work_ms};
 
 /// What one has to know to read the tables.
 const NOTES: &str = "\
@@ -22,120 +26,108 @@ alternate in every round, and run the same code, in the same order.
 - The loop is `par_for_each`, rayon's `par_iter`, and a recursion of joins for chili.
 ";
 
-pub(crate) fn print(findings: &Findings) {
-    let outcomes = &findings.outcomes;
+pub(crate) fn print(workers: &[usize], outcomes: &[Outcome], latencies: &[Latency]) {
     if !outcomes.is_empty() {
         println!("\n{NOTES}");
     }
-    for &workers in &findings.workers {
+    for &workers in workers {
         let outcomes = || outcomes.iter().filter(|outcome| outcome.workers == workers);
-        if outcomes().next().is_none() {
-            continue;
-        }
-        println!("{}", times(workers, "wall time", outcomes(), |m| m.ns));
-        println!("{}", times(workers, "CPU time", outcomes(), |m| m.cpu));
-        for outcome in outcomes().filter(|outcome| outcome.name == uneven::NAME) {
-            print_utilization(outcome);
-        }
+        table::print(&times(workers, "wall time", outcomes(), |m| m.median));
+        table::print(&times(workers, "CPU time", outcomes(), |m| m.cpu));
+        outcomes()
+            .filter(|outcome| outcome.case == uneven::NAME)
+            .for_each(print_utilization);
     }
-    for &workers in findings.workers.iter().filter(|&&workers| workers > 1) {
-        let scaling = Scaling::all(outcomes, workers);
-        if !scaling.is_empty() {
-            println!("{}", scalings(workers, &scaling));
-        }
+    for &workers in workers.iter().filter(|&&workers| workers > 1) {
+        table::print(&scalings(workers, outcomes));
     }
-    if !findings.latencies.is_empty() {
-        println!("{}", latencies(findings));
-    }
+    table::print(&latency_table(latencies));
 }
 
 fn times<'a>(
     workers: usize,
     what: &str,
     outcomes: impl Iterator<Item = &'a Outcome>,
-    time: fn(&Measured) -> f64,
+    time: fn(&Measured<Kind>) -> f64,
 ) -> Table {
     const OVER: [Kind; 3] = [Kind::Ws, Kind::Rayon, Kind::Chili];
-    let title = format!("{}, {what}", in_words(workers));
+    let title = format!("{}, {what}", table::workers(workers));
     let mut head = vec![title, "unit".into(), "units".into()];
-    head.extend(Kind::ALL.map(|kind| kind.name().into()));
+    head.extend(Kind::value_variants().iter().map(Kind::to_string));
     head.extend(OVER.map(|kind| format!("{kind} over sequential")));
     head.extend(["speed".into(), "samples".into()]);
-    let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = table(head);
     for outcome in outcomes {
         let of = |kind| outcome.of(kind).map_or(f64::NAN, time);
-        let over = |kind| outcome.over_sequential(kind, time).unwrap_or(f64::NAN);
-        let mut cells = vec![
-            outcome.name.clone(),
-            outcome.unit.into(),
-            outcome.units.to_string(),
-        ];
-        cells.extend(Kind::ALL.map(|kind| figure(of(kind))));
+        let over = |kind| over_sequential(outcome, kind, time).unwrap_or(f64::NAN);
+        let units = outcome.units.to_string();
+        let mut cells = vec![outcome.case.clone(), outcome.unit.into(), units];
+        cells.extend(Kind::value_variants().iter().map(|&kind| figure(of(kind))));
         cells.extend(OVER.map(|kind| figure(over(kind))));
         cells.push(figure(of(Kind::Rayon) / of(Kind::Ws)));
-        let samples = outcome.measured.iter().map(|measured| measured.samples);
-        cells.push(samples.min().unwrap_or(0).to_string());
-        table.row(cells);
+        cells.push(outcome.samples().to_string());
+        table.add_row(cells);
     }
     table
 }
 
 /// Says how busy the workers were, as the article does whose example it is.
 fn print_utilization(outcome: &Outcome) {
-    let Some(work) = outcome.work_ms() else {
-        return;
+    let in_words = |measured: &Measured<Kind>| {
+        let (case, kind, workers) = (&outcome.case, measured.kind, outcome.workers);
+        let (work, total) = (work_ms(outcome)?, total_ms(outcome, kind)?);
+        let per_cents = utilization(outcome, kind)? * 100.0;
+        let text = format!(
+            "{case}, {kind}: total time {total:.1} ms, utilization {work:.1} / \
+             ({workers} * {total:.1}) = {per_cents:.1} %\n"
+        );
+        (kind != Kind::Sequential).then_some(text)
     };
-    for measured in &outcome.measured {
-        let kind = measured.kind;
-        let (Some(total), Some(share)) = (outcome.total_ms(kind), outcome.utilization(kind)) else {
-            continue;
-        };
-        if kind != Kind::Sequential {
-            println!(
-                "{}, {kind}: total time {total:.1} ms, utilization {work:.1} / ({} * {total:.1}) \
-                 = {:.1} %",
-                outcome.name,
-                outcome.workers,
-                share * 100.0,
-            );
-        }
-    }
-    println!();
+    let lines = outcome.contenders.iter().filter_map(in_words);
+    println!("{}", lines.collect::<String>());
 }
 
-fn scalings(workers: usize, scalings: &[Scaling<'_>]) -> Table {
+fn scalings(workers: usize, outcomes: &[Outcome]) -> Table {
     let title = format!("times as fast with {workers} workers as with one");
-    let mut table = Table::new(&[&title, "ws", "rayon", "chili"]);
-    for scaling in scalings {
+    let mut table = table([&title, "ws", "rayon", "chili"]);
+    for scaling in Scaling::all(outcomes, workers) {
         let of = |kind| figure(scaling.of(kind).unwrap_or(f64::NAN));
-        table.row([
-            scaling.alone.name.clone(),
-            of(Kind::Ws),
-            of(Kind::Rayon),
-            of(Kind::Chili),
-        ]);
+        let figures = [Kind::Ws, Kind::Rayon, Kind::Chili].map(of);
+        table.add_row([scaling.alone.case.clone()].into_iter().chain(figures));
     }
     table
 }
 
-fn latencies(findings: &Findings) -> Table {
-    let mut table = Table::new(&[
-        "from wake to poll, in µs, beside",
-        "workers",
-        "p50",
-        "p99",
-        "max",
-        "answered in time",
-    ]);
-    for latency in &findings.latencies {
-        table.row([
-            latency.load.name().into(),
+fn latency_table(latencies: &[Latency]) -> Table {
+    let title = "from wake to poll, in µs, beside";
+    let mut table = table([title, "workers", "p50", "p99", "max", "answered in time"]);
+    for latency in latencies {
+        table.add_row([
+            latency.beside.into(),
             latency.workers.to_string(),
-            format!("{:.0}", latency.p50),
-            format!("{:.0}", latency.p99),
-            format!("{:.0}", latency.max),
+            format!("{:.0}", latency.p50_us),
+            format!("{:.0}", latency.p99_us),
+            format!("{:.0}", latency.max_us),
             per_cent(latency.answered as f64 / latency.due as f64),
         ]);
     }
     table
+}
+
+/// Returns the findings for programs.
+pub(crate) fn figures(outcomes: &[Outcome], latencies: &[Latency]) -> Value {
+    let case = |outcome: &Outcome| {
+        let mut case = json!(outcome);
+        case["speed_over_rayon"] = json!(outcome.speed_over(Kind::Rayon, Kind::Ws));
+        for (index, measured) in outcome.contenders.iter().enumerate() {
+            let kind = measured.kind;
+            let contender = &mut case["contenders"][index];
+            contender["over_sequential"] = json!(over_sequential(outcome, kind, |m| m.median));
+            contender["cpu_over_sequential"] = json!(over_sequential(outcome, kind, |m| m.cpu));
+            contender["utilization"] = json!(utilization(outcome, kind));
+        }
+        case
+    };
+    let cases: Vec<_> = outcomes.iter().map(case).collect();
+    json!({ "unit": "ns", "cases": cases, "latencies": latencies })
 }

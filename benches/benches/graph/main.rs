@@ -20,42 +20,101 @@ mod shapes;
 mod streams;
 
 use std::hint::black_box;
+use std::io;
 use std::time::{Duration, Instant};
 
+use benches::goal::Goal;
 use benches::options::{Effort, Options};
-use benches::rounds::{Contender, Series, alternate};
-use benches::table::{Table, figure, ratio};
+use benches::outcome::Measured;
+use benches::output;
+use benches::rounds::{Contender, alternate};
+use benches::table::{self, figure, ratio, table};
+use clap::Parser;
+use serde_json::json;
 use ws_executor::Executor;
-
-use self::shapes::Shape;
 
 use self::calls::{CHAIN, PAIRS, chain, chain_by_hand, drive, pairs, pairs_by_hand};
 use self::runs::{Joins, Tokio, diamond, diamond_by_hand, small_diamond, small_diamond_by_hand};
+use self::shapes::Shape;
 
-/// At most so much more for a node that runs inline, in nanoseconds.
-const INLINE_GOAL: f64 = 5.0;
-/// At most so many times the diamond by hand.
-const DIAMOND_GOAL: f64 = 1.25;
+type Outcome = benches::outcome::Outcome<&'static str>;
 
-/// How often, and how long each time.
-#[derive(Clone, Copy)]
-struct Settings {
-    rounds: usize,
-    span: Duration,
+// The columns.
+const GRAPH: &str = "graph";
+const HAND: &str = "by hand";
+const DAGX: &str = "dagx";
+
+/// Measures `#[task_graph]`, `DynGraph` and pipelines beside the same programs written by
+/// hand, and `DynGraph` beside dagx, in ns.
+#[derive(Parser)]
+#[command(bin_name = "cargo bench -p benches --bench graph --")]
+struct Args {
+    #[command(flatten)]
+    options: Options,
 }
 
-/// Nanoseconds for each unit, of which `code` does so many.
-fn sample(settings: Settings, units: usize, mut code: impl FnMut()) -> Option<[f64; 1]> {
-    let start = Instant::now();
-    let mut calls = 0_u32;
-    let at_once = if settings.span.is_zero() { 1 } else { 16 };
-    while calls == 0 || start.elapsed() < settings.span {
-        for _ in 0..at_once {
-            code();
+/// What a graph may cost.
+enum Most {
+    /// So many nanoseconds more than what is written by hand.
+    More(f64),
+    /// So many times what is written by hand.
+    Times(f64),
+}
+
+/// The cases so far, and the goals among them.
+struct Run {
+    options: Options,
+    outcomes: Vec<Outcome>,
+    goals: Vec<Goal>,
+}
+
+impl Run {
+    /// Measures the graph, what is written by hand, and the peer, if there is one.
+    fn compare<const C: usize>(
+        &mut self,
+        case: &str,
+        rounds: usize,
+        most: Option<Most>,
+        contenders: [Contender<&'static str, 1>; C],
+    ) {
+        if !self.options.selects(case) {
+            return;
         }
-        calls += at_once;
+        let series = alternate(contenders.into(), |done| done < rounds);
+        let contenders = series.iter().map(|series| Measured::new(series, ()));
+        let outcome = Outcome::new(case, "unit", vec![HAND, DAGX], contenders.collect());
+        let (graph, hand) = (outcome.contenders[0].median, outcome.contenders[1].median);
+        self.goals.extend(most.map(|most| match most {
+            Most::More(most) => {
+                let what = format!("{case}, more than by hand");
+                Goal::at_most(what, " ns", graph - hand, most)
+            }
+            Most::Times(most) => Goal::at_most(case, " × by hand", graph / hand, most),
+        }));
+        self.outcomes.push(outcome);
     }
-    Some([start.elapsed().as_nanos() as f64 / f64::from(calls) / units as f64])
+}
+
+/// One that runs `code`, which does so many units, for the span of a sample; once if that is
+/// zero.
+fn contender(
+    kind: &'static str,
+    span: Duration,
+    units: usize,
+    mut code: impl FnMut() + 'static,
+) -> Contender<&'static str, 1> {
+    Contender::new(kind, move || {
+        let start = Instant::now();
+        let mut calls = 0_u32;
+        let at_once = if span.is_zero() { 1 } else { 16 };
+        while calls == 0 || start.elapsed() < span {
+            for _ in 0..at_once {
+                code();
+            }
+            calls += at_once;
+        }
+        Some([start.elapsed().as_nanos() as f64 / f64::from(calls) / units as f64])
+    })
 }
 
 /// A result that is computed for nobody.
@@ -63,180 +122,97 @@ fn consume(result: u64) {
     black_box(result);
 }
 
-/// The graph first, then what is written by hand.
-fn compare(
-    settings: Settings,
-    units: usize,
-    graph: impl FnMut() + 'static,
-    hand: impl FnMut() + 'static,
-) -> Vec<Series<1>> {
-    alternate(
-        settings.rounds,
-        vec![
-            contender("graph", settings, units, graph),
-            contender("by hand", settings, units, hand),
-        ],
-    )
-}
-
-fn contender(
-    name: &'static str,
-    settings: Settings,
-    units: usize,
-    mut code: impl FnMut() + 'static,
-) -> Contender<1> {
-    Contender::new(name, move || sample(settings, units, &mut code))
-}
-
 /// A diamond on an executor; the runs are awaited in one of its tasks, as they would be.
-fn diamonds<S: Joins>(
-    settings: Settings,
-    on: &S,
-    block_on: impl Fn(Box<dyn FnOnce() -> std::pin::Pin<Box<dyn Future<Output = u64> + Send>> + Send>)
-    + Clone
-    + 'static,
-    big: bool,
-) -> Vec<Series<1>> {
+fn diamonds<S: Joins>(on: &S, span: Duration, big: bool) -> [Contender<&'static str, 1>; 2] {
     const RUNS: u64 = 64;
-    let (graph_on, hand_on, other) = (on.clone(), on.clone(), block_on.clone());
+    let (graph_on, hand_on) = (on.clone(), on.clone());
     let graph = move || {
         let on = graph_on.clone();
-        block_on(Box::new(move || {
-            Box::pin(async move {
-                let mut sum = 0;
-                for n in 0..RUNS {
-                    sum ^= if big {
-                        diamond::on(&on).run(n).await
-                    } else {
-                        small_diamond::on(&on).run(n).await
-                    };
-                }
-                sum
-            })
-        }));
+        consume(graph_on.run(Box::pin(async move {
+            let mut sum = 0;
+            for n in 0..RUNS {
+                sum ^= if big {
+                    diamond::on(&on).run(n).await
+                } else {
+                    small_diamond::on(&on).run(n).await
+                };
+            }
+            sum
+        })));
     };
     let hand = move || {
         let on = hand_on.clone();
-        other(Box::new(move || {
-            Box::pin(async move {
-                let mut sum = 0;
-                for n in 0..RUNS {
-                    sum ^= if big {
-                        diamond_by_hand(on.clone(), n).await
-                    } else {
-                        small_diamond_by_hand(on.clone(), n).await
-                    };
-                }
-                sum
-            })
-        }));
+        consume(hand_on.run(Box::pin(async move {
+            let mut sum = 0;
+            for n in 0..RUNS {
+                sum ^= if big {
+                    diamond_by_hand(on.clone(), n).await
+                } else {
+                    small_diamond_by_hand(on.clone(), n).await
+                };
+            }
+            sum
+        })));
     };
-    compare(settings, usize::try_from(RUNS).unwrap_or(1), graph, hand)
+    [
+        contender(GRAPH, span, RUNS as usize, graph),
+        contender(HAND, span, RUNS as usize, hand),
+    ]
 }
 
-fn main() {
-    let options = Options::from_args();
-    let settings = match options.effort {
-        Effort::Full => Settings {
-            rounds: 100,
-            span: Duration::from_millis(20),
-        },
-        Effort::Quick => Settings {
-            rounds: 20,
-            span: Duration::from_millis(10),
-        },
-        Effort::Smoke => Settings {
-            rounds: 1,
-            span: Duration::from_millis(1),
-        },
+fn main() -> io::Result<()> {
+    let options = Args::parse().options;
+    let (rounds, span, size, side) = match options.effort() {
+        Effort::Full => (100, 20, 1_000_000, 512),
+        Effort::Quick => (20, 10, 100_000, 64),
+        Effort::Smoke => (1, 1, 1_000, 64),
     };
-    let mut table = Table::new(&["ns", "graph", "by hand", "ratio", "dagx", "goal"]);
-    let mut add = |name: &str, series: &[Series<1>], goal: Option<(bool, String)>| {
-        let (graph, hand) = (series[0].median(0), series[1].median(0));
-        let goal = goal.map_or(String::new(), |(reached, goal)| {
-            format!("{goal}: {}", if reached { "reached" } else { "missed" })
-        });
-        table.row([
-            name.to_owned(),
-            figure(graph),
-            figure(hand),
-            ratio(graph, hand),
-            series
-                .get(2)
-                .map_or(String::new(), |dagx| figure(dagx.median(0))),
-            goal,
-        ]);
+    let span = Duration::from_millis(span);
+    let mut run = Run {
+        options,
+        outcomes: Vec::new(),
+        goals: Vec::new(),
     };
-
-    let inline = compare(
-        settings,
-        CHAIN,
-        || consume(drive(chain(black_box(1)))),
-        || consume(drive(chain_by_hand(black_box(1)))),
-    );
-    let over = inline[0].median(0) - inline[1].median(0);
-    add(
+    let graph = || consume(drive(chain(black_box(1))));
+    let hand = || consume(drive(chain_by_hand(black_box(1))));
+    run.compare(
         "inline node of a plain call",
-        &inline,
-        Some((over <= INLINE_GOAL, "at most 5 ns more".into())),
+        rounds,
+        Some(Most::More(5.0)),
+        [
+            contender(GRAPH, span, CHAIN, graph),
+            contender(HAND, span, CHAIN, hand),
+        ],
     );
-    let pairs = compare(
-        settings,
-        PAIRS,
-        || consume(drive(pairs(black_box(1)))),
-        || consume(drive(pairs_by_hand(black_box(1)))),
+    let graph = || consume(drive(pairs(black_box(1))));
+    let hand = || consume(drive(pairs_by_hand(black_box(1))));
+    run.compare(
+        "one of two nodes at once, plain call",
+        rounds,
+        None,
+        [
+            contender(GRAPH, span, PAIRS, graph),
+            contender(HAND, span, PAIRS, hand),
+        ],
     );
-    add("one of two nodes at once, plain call", &pairs, None);
 
-    let executor = Executor::builder()
-        .workers(2)
-        .build()
-        .expect("two threads can be had");
+    let executor = Executor::builder().workers(2).build();
+    let executor = executor.expect("two threads can be had");
     let handle = executor.handle();
-    let own = handle.clone();
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .build()
         .expect("two threads can be had");
-    let other = tokio.handle().clone();
-    for big in [true, false] {
-        let name = if big {
-            "diamond, work in both arms"
-        } else {
-            "diamond, next to no work"
-        };
-        let own = own.clone();
-        let series = diamonds(
-            settings,
-            &handle,
-            move |make| consume(own.block_on(own.spawn(async move { make().await }))),
-            big,
-        );
-        let times = series[0].median(0) / series[1].median(0);
-        let goal = big.then(|| (times <= DIAMOND_GOAL, "at most 1.25 times".into()));
-        add(&format!("{name}, ws-executor"), &series, goal);
-        let other = other.clone();
-        let series = diamonds(
-            settings,
-            &Tokio(tokio.handle().clone()),
-            move |make| {
-                consume(other.block_on(async {
-                    other
-                        .spawn(async move { make().await })
-                        .await
-                        .expect("no panic")
-                }))
-            },
-            big,
-        );
-        add(&format!("{name}, tokio"), &series, None);
+    let other = Tokio(tokio.handle().clone());
+    for (big, arms) in [(true, "work in both arms"), (false, "next to no work")] {
+        let most = big.then_some(Most::Times(1.25));
+        let name = format!("diamond, {arms}, ws-executor");
+        run.compare(&name, rounds, most, diamonds(&handle, span, big));
+        let name = format!("diamond, {arms}, tokio");
+        run.compare(&name, rounds, None, diamonds(&other, span, big));
     }
-    let size = match options.effort {
-        Effort::Full => 1_000_000,
-        Effort::Quick => 100_000,
-        Effort::Smoke => 1000,
-    };
-    let side = if size == 1_000_000 { 512 } else { 64 };
+    // One call is long enough from here on.
+    let (rounds, span) = (rounds.min(9), Duration::ZERO);
     let shapes = [
         Shape::Chain(size),
         Shape::Tree(size),
@@ -245,114 +221,100 @@ fn main() {
     ];
     for shape in shapes {
         let [graph, hand, dagx] = [(); 3].map(|()| handle.clone());
-        // One call is long enough.
-        let once = Settings {
-            rounds: settings.rounds.min(9),
-            span: Duration::ZERO,
-        };
         let nodes = shape.nodes();
-        let series = alternate(
-            once.rounds,
-            vec![
-                contender("graph", once, nodes, move || shape.run_graph(&graph)),
-                contender("by hand", once, nodes, move || shape.run_by_hand(&hand)),
-                contender("dagx", once, nodes, move || peer::run(shape, &dagx)),
+        run.compare(
+            &format!("DynGraph, {}, {nodes} nodes, a node", shape.name()),
+            rounds,
+            None,
+            [
+                contender(GRAPH, span, nodes, move || shape.run_graph(&graph)),
+                contender(HAND, span, nodes, move || shape.run_by_hand(&hand)),
+                contender(DAGX, span, nodes, move || peer::run(shape, &dagx)),
             ],
         );
-        add(
-            &format!("DynGraph, {}, {nodes} nodes, a node", shape.name()),
-            &series,
-            None,
-        );
     }
-    println!("{table}");
-    let items = size as u64;
-    let rounds = settings.rounds.min(9);
-    let mut table = Table::new(&["ns an item", "pipeline", "by hand", "ratio", "goal"]);
-    streams(&mut table, "ws-executor", &handle, rounds, items);
-    streams(
-        &mut table,
-        "tokio",
-        &Tokio(tokio.handle().clone()),
-        rounds,
-        items,
-    );
-    println!("{table}");
+    streams(&mut run, "ws-executor", &handle, rounds, size);
+    streams(&mut run, "tokio", &other, rounds, size);
+    if !run.options.has_figures() {
+        return Ok(());
+    }
+    print(&run.outcomes);
+    let figures = json!({ "unit": "ns", "cases": run.outcomes });
+    output::finish("graph", "Goals", &run.goals, figures)
 }
 
 /// Streams of items through four stages, and how soon a pipeline is gone.
-fn streams<S: Joins>(table: &mut Table, name: &str, on: &S, rounds: usize, items: u64) {
-    let once = Settings {
-        rounds,
-        span: Duration::ZERO,
-    };
-    let units = usize::try_from(items).unwrap_or(usize::MAX);
-    let run = |code: fn(&S, u64) -> u64| {
-        let on = on.clone();
-        move || consume(code(&on, items))
-    };
-    let mut add = |what: &str, first: fn(&S, u64) -> u64, second: fn(&S, u64) -> u64, most: f64| {
-        let series = compare(once, units, run(first), run(second));
-        let (mine, other) = (series[0].median(0), series[1].median(0));
-        let reached = if mine <= most * other {
-            "reached"
-        } else {
-            "missed"
-        };
-        table.row([
-            format!("{what}, {name}"),
-            figure(mine),
-            figure(other),
-            ratio(mine, other),
-            format!("at most {most} times: {reached}"),
-        ]);
-    };
-    add(
-        "beside a channel for each edge",
-        |on, items| streams::graph(on, items, false),
-        |on, items| streams::channels(on, items),
-        0.5,
-    );
-    add(
-        "beside buffer_unordered",
-        |on, items| streams::graph(on, items, false),
-        |on, items| streams::buffered(on, items, false),
-        1.0,
-    );
-    add(
-        "a closure, beside buffer_unordered",
-        |on, items| streams::closure(on, items, false),
-        |on, items| streams::buffered(on, items, false),
-        1.0,
-    );
-    add(
-        "ordered, beside buffered",
-        |on, items| streams::graph(on, items, true),
-        |on, items| streams::buffered(on, items, true),
-        1.0,
-    );
-    add(
-        "ordered, beside unordered",
-        |on, items| streams::graph(on, items, true),
-        |on, items| streams::graph(on, items, false),
-        1.3,
-    );
-    let mut latencies: Vec<_> = (0..rounds).map(|_| streams::cancel(on)).collect();
-    latencies.sort_unstable();
-    let worst = latencies[rounds - 1];
-    let reached = if worst < Duration::from_millis(10) {
-        "reached"
-    } else {
-        "missed"
-    };
-    table.row([
-        format!(
-            "µs from drop to the last of {} futures, worst of {rounds}, {name}",
-            streams::CUT
+fn streams<S: Joins>(run: &mut Run, name: &str, on: &S, rounds: usize, items: usize) {
+    type Code<S> = fn(&S, u64) -> u64;
+    let cases: [(&str, Code<S>, Code<S>, f64); 5] = [
+        (
+            "beside a channel for each edge",
+            |on, items| streams::graph(on, items, false),
+            |on, items| streams::channels(on, items),
+            0.5,
         ),
-        figure(worst.as_nanos() as f64 / 1000.0),
-        String::new(),
-        String::new(),
-        format!("less than 10 ms: {reached}"),
-    ]);
+        (
+            "beside buffer_unordered",
+            |on, items| streams::graph(on, items, false),
+            |on, items| streams::buffered(on, items, false),
+            1.0,
+        ),
+        (
+            "a closure, beside buffer_unordered",
+            |on, items| streams::closure(on, items, false),
+            |on, items| streams::buffered(on, items, false),
+            1.0,
+        ),
+        (
+            "ordered, beside buffered",
+            |on, items| streams::graph(on, items, true),
+            |on, items| streams::buffered(on, items, true),
+            1.0,
+        ),
+        (
+            "ordered, beside unordered",
+            |on, items| streams::graph(on, items, true),
+            |on, items| streams::graph(on, items, false),
+            1.3,
+        ),
+    ];
+    for (what, pipeline, other, most) in cases {
+        let case = format!("pipeline, {what}, {name}, an item");
+        let one = |kind, code: Code<S>| {
+            let on = on.clone();
+            contender(kind, Duration::ZERO, items, move || {
+                consume(code(&on, items as u64))
+            })
+        };
+        let contenders = [one(GRAPH, pipeline), one(HAND, other)];
+        run.compare(&case, rounds, Some(Most::Times(most)), contenders);
+    }
+    let cut = streams::CUT;
+    let case = format!("pipeline, drop to the last of {cut} futures, {name}, worst of {rounds}");
+    if run.options.selects(&case) {
+        let times = (0..rounds).map(|_| streams::cancel(on));
+        let worst = times.max().unwrap_or_default();
+        run.goals
+            .push(Goal::at_most(case, " ms", worst.as_secs_f64() * 1e3, 10.0));
+    }
+}
+
+fn print(outcomes: &[Outcome]) {
+    let mut table = table(["ns", "graph or pipeline", "by hand", "ratio", "dagx"]);
+    for outcome in outcomes {
+        let of = |kind| {
+            outcome
+                .of(kind)
+                .map_or(f64::NAN, |measured| measured.median)
+        };
+        let (graph, hand) = (of(GRAPH), of(HAND));
+        table.add_row([
+            outcome.case.clone(),
+            figure(graph),
+            figure(hand),
+            ratio(graph, hand),
+            figure(of(DAGX)),
+        ]);
+    }
+    table::print(&table);
 }

@@ -1,6 +1,7 @@
 //! Runs on an executor: a diamond beside the same with spawns by hand.
 
 use std::hint::black_box;
+use std::pin::Pin;
 
 use ws_core::Spawn;
 use ws_executor::task_graph;
@@ -36,6 +37,9 @@ pub(crate) trait Joins: Spawn + Clone + Send + Sync + 'static {
         &self,
         future: impl Future<Output = u64> + Send + 'static,
     ) -> impl Future<Output = u64> + Send;
+
+    /// Runs a future as a task, and waits for it on the calling thread.
+    fn run(&self, future: Pin<Box<dyn Future<Output = u64> + Send>>) -> u64;
 }
 
 pub(crate) async fn diamond_by_hand(on: impl Joins, n: u64) -> u64 {
@@ -58,6 +62,10 @@ impl Joins for ws_executor::Handle {
         future: impl Future<Output = u64> + Send + 'static,
     ) -> impl Future<Output = u64> + Send {
         ws_executor::Handle::spawn(self, future)
+    }
+
+    fn run(&self, future: Pin<Box<dyn Future<Output = u64> + Send>>) -> u64 {
+        self.block_on(self.start(future))
     }
 }
 
@@ -82,5 +90,9 @@ impl Joins for Tokio {
     ) -> impl Future<Output = u64> + Send {
         let task = self.0.spawn(future);
         async { task.await.expect("it does not panic") }
+    }
+
+    fn run(&self, future: Pin<Box<dyn Future<Output = u64> + Send>>) -> u64 {
+        self.0.block_on(async { self.start(future).await })
     }
 }

@@ -1,33 +1,27 @@
 //! Who takes part, and how each spawns.
 
+use std::fmt;
 use std::sync::OnceLock;
 
+use benches::options::write_name;
+use clap::ValueEnum;
 use ws_executor::{Executor, Handle};
 
 /// How many workers each has.
 pub(crate) const WORKERS: usize = 2;
 
 /// A runtime and its I/O types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
+    #[value(name = "ws + smol I/O")]
     WsSmol,
     Smol,
+    #[value(name = "ws + tokio I/O")]
     WsTokio,
     Tokio,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 4] = [Self::WsSmol, Self::Smol, Self::WsTokio, Self::Tokio];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::WsSmol => "ws + smol I/O",
-            Self::Smol => "smol",
-            Self::WsTokio => "ws + tokio I/O",
-            Self::Tokio => "tokio",
-        }
-    }
-
     /// The runtime that the same I/O types were made for.
     pub(crate) fn native(self) -> Self {
         match self {
@@ -35,9 +29,11 @@ impl Kind {
             Self::WsTokio | Self::Tokio => Self::Tokio,
         }
     }
+}
 
-    pub(crate) fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_name(self, f)
     }
 }
 

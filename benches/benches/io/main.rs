@@ -24,41 +24,39 @@ mod run;
 mod server;
 mod syscalls;
 
-use std::process::ExitCode;
+use std::io;
 
-use benches::options::{Effort, Options};
+use benches::options::Options;
+use benches::output;
+use clap::Parser;
+use serde_json::json;
 
 use self::contender::Kind;
 
-fn main() -> ExitCode {
-    let options = Options::from_args();
-    if let Some(name) = options.value("serve") {
-        return match Kind::by_name(name) {
-            Some(kind) => {
-                server::run(kind);
-                ExitCode::SUCCESS
-            }
-            None => fail(&format!("no contender is called {name:?}")),
-        };
-    }
-    if let Some(flag) = options.unknown(&["serve"]) {
-        return fail(&format!("{flag} is not --quick"));
-    }
-    match run::all(&options) {
-        Ok(outcomes) => {
-            if options.effort == Effort::Smoke {
-                eprintln!("every case ran once; `cargo bench` measures them");
-            } else {
-                report::print(&outcomes);
-                goals::print(&outcomes);
-            }
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&error.to_string()),
-    }
+/// Measures servers on ws-executor beside the same servers on smol and tokio, each in a
+/// process of its own: latencies of echo and HTTP/1.1, timers, CPU time, context switches and
+/// system calls.
+#[derive(Parser)]
+#[command(bin_name = "cargo bench -p benches --bench io --")]
+struct Args {
+    #[command(flatten)]
+    options: Options,
+    /// Be the server of this contender.
+    #[arg(long, hide = true)]
+    serve: Option<Kind>,
 }
 
-fn fail(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
-    ExitCode::FAILURE
+fn main() -> io::Result<()> {
+    let Args { options, serve } = Args::parse();
+    if let Some(kind) = serve {
+        server::run(kind);
+        return Ok(());
+    }
+    let outcomes = run::all(&options)?;
+    if !options.has_figures() {
+        return Ok(());
+    }
+    report::print(&outcomes);
+    let figures = json!({ "unit": "µs", "cases": outcomes });
+    output::finish("io", "Goals", &goals::all(&outcomes), figures)
 }

@@ -22,7 +22,7 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn start(kind: Kind) -> io::Result<Self> {
         let mut child = Command::new(env::current_exe()?)
-            .arg(format!("--serve={}", kind.name()))
+            .arg(format!("--serve={kind}"))
             .env("SMOL_THREADS", WORKERS.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,34 +1,26 @@
 //! The figures as a table.
 
-use benches::table::{Table, figure};
+use benches::table::{self, figure, section, table};
 
 use crate::run::Outcome;
 
 pub(crate) fn print(outcomes: &[Outcome]) {
-    let head = [
-        "µs per message or timer",
-        "p50",
-        "p99",
-        "wall",
-        "CPU",
-        "switches",
-        "calls",
-    ];
-    let mut table = Table::new(&head);
+    let title = "µs per message or timer";
+    let mut table = table([title, "p50", "p99", "wall", "CPU", "switches", "calls"]);
     for outcome in outcomes {
-        table.section(outcome.case);
-        for figures in &outcome.figures {
-            let some = |value: Option<f64>| figure(value.unwrap_or(f64::NAN));
-            table.row([
-                figures.kind.name().to_owned(),
-                some(figures.p50),
-                some(figures.p99),
-                figure(figures.each),
-                figure(figures.cpu),
-                figure(figures.switches),
-                some(figures.calls),
-            ]);
+        section(&mut table, &outcome.case);
+        for measured in &outcome.contenders {
+            let (more, p99) = (&measured.more, measured.p99);
+            let p50 = if p99.is_nan() {
+                f64::NAN
+            } else {
+                measured.median
+            };
+            let figures = [p50, p99, more.wall, measured.cpu, more.switches, more.calls];
+            let name = format!("  {}", measured.kind);
+            table.add_row([name].into_iter().chain(figures.map(figure)));
         }
     }
-    println!("\n{table}");
+    println!();
+    table::print(&table);
 }

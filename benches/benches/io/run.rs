@@ -4,10 +4,14 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use benches::options::{Effort, Options};
-use benches::progress::Progress;
+use benches::outcome::Measured;
+use benches::progress::{self, Progress};
+use benches::stats::quantile;
+use clap::ValueEnum;
+use serde::Serialize;
 
 use crate::client::{Client, Talk};
-use crate::contender::Kind;
+use crate::contender::{Kind, WORKERS};
 use crate::http;
 use crate::peer::Peer;
 use crate::syscalls;
@@ -50,74 +54,65 @@ const CASES: [(&str, Act); 7] = [
     ("100,000 timers", Act::Timers(100_000)),
 ];
 
-/// The figures of one contender in one case, per message or timer.
-#[derive(Clone, Debug)]
-pub(crate) struct Figures {
-    pub(crate) kind: Kind,
-    /// Microseconds; none for timers.
-    pub(crate) p50: Option<f64>,
-    pub(crate) p99: Option<f64>,
-    /// Microseconds of wall time for each, all connections together.
-    pub(crate) each: f64,
-    /// Microseconds of the server's CPU time for each.
-    pub(crate) cpu: f64,
-    /// Context switches in the server for each, both kinds.
+/// What else is measured of a contender, for each message or timer.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Served {
+    /// Microseconds of wall time, all connections together.
+    pub(crate) wall: f64,
+    /// Context switches in the server, both kinds.
     pub(crate) switches: f64,
-    /// System calls of the server for each message, if they can be counted.
-    pub(crate) calls: Option<f64>,
+    /// System calls of the server, if they can be counted.
+    pub(crate) calls: f64,
 }
 
-/// A case and what was measured.
-pub(crate) struct Outcome {
-    pub(crate) case: &'static str,
-    pub(crate) figures: Vec<Figures>,
-}
+/// The figures of one contender in one case, in microseconds. Timers have no latency: their
+/// median is the wall time.
+pub(crate) type Figures = Measured<Kind, Served>;
+
+pub(crate) type Outcome = benches::outcome::Outcome<Kind, Served>;
 
 /// Runs the cases that were asked for.
 pub(crate) fn all(options: &Options) -> io::Result<Vec<Outcome>> {
-    let cases: Vec<_> = CASES
-        .into_iter()
-        .filter(|(name, _)| options.selects(name))
-        .collect();
-    let rounds = match options.effort {
+    let mut cases = Vec::from(CASES);
+    cases.retain(|(name, _)| options.selects(name));
+    let mut progress = Progress::new(cases.len());
+    let step = |(case, act): (&str, Act)| {
+        let in_short = |outcome: &io::Result<Outcome>| match outcome {
+            Ok(outcome) => format!("{} µs", outcome.in_short()),
+            Err(error) => error.to_string(),
+        };
+        progress.step(case, || measure(case, act, options.effort()), in_short)
+    };
+    cases.into_iter().map(step).collect()
+}
+
+fn measure(case: &str, act: Act, effort: Effort) -> io::Result<Outcome> {
+    let rounds = match effort {
         Effort::Full => 60,
         Effort::Quick => 10,
         Effort::Smoke => 1,
     };
-    let mut progress = Progress::new(cases.len());
-    let watch = progress.watch();
-    let mut outcomes = Vec::new();
-    for (case, act) in cases {
-        progress.begin(case);
-        let peers = Kind::ALL.into_iter().map(|kind| Entrant::start(kind, act));
-        let mut entrants = peers.collect::<io::Result<Vec<_>>>()?;
-        for round in 0..rounds {
-            for turn in 0..entrants.len() {
-                let index = (round + turn) % Kind::ALL.len();
-                let entrant = &mut entrants[index];
-                watch.during(entrant.peer.kind.name(), || entrant.slice(act))?;
-            }
+    let kinds = Kind::value_variants().iter();
+    let entrants = kinds.map(|&kind| Entrant::start(kind, act));
+    let mut entrants = entrants.collect::<io::Result<Vec<_>>>()?;
+    for round in 0..rounds {
+        for turn in 0..entrants.len() {
+            let index = (round + turn) % entrants.len();
+            let entrant = &mut entrants[index];
+            progress::watch(entrant.peer.kind, || entrant.slice(act))?;
         }
-        if options.effort != Effort::Smoke {
-            for entrant in &mut entrants {
-                entrant.count_calls(act)?;
-            }
-        }
-        let figures: Vec<Figures> = entrants.into_iter().map(Entrant::figures).collect();
-        let short: Vec<_> = figures
-            .iter()
-            .map(|figures| {
-                format!(
-                    "{} {:.1}",
-                    figures.kind.name(),
-                    figures.p50.unwrap_or(figures.each)
-                )
-            })
-            .collect();
-        progress.end(&format!("{} µs", short.join(", ")));
-        outcomes.push(Outcome { case, figures });
     }
-    Ok(outcomes)
+    if effort != Effort::Smoke {
+        for entrant in &mut entrants {
+            entrant.count_calls(act)?;
+        }
+    }
+    let figures = entrants.into_iter().map(Entrant::figures).collect();
+    let peers = vec![Kind::Smol, Kind::Tokio];
+    Ok(Outcome {
+        workers: WORKERS,
+        ..Outcome::new(case, "message or timer", peers, figures)
+    })
 }
 
 /// A contender in a case.
@@ -211,22 +206,24 @@ impl Entrant {
         Ok(())
     }
 
-    fn figures(mut self) -> Figures {
-        self.times.sort_unstable();
+    fn figures(self) -> Figures {
         let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
-        let quantile = |share: f64| {
-            let index = (self.times.len() as f64 * share) as usize;
-            self.times.get(index).copied().map(micros)
-        };
+        let mut times: Vec<_> = self.times.into_iter().map(micros).collect();
         let units = self.units as f64;
+        let wall = micros(self.wall) / units;
+        let p50 = quantile(&mut times, 0.5);
         Figures {
             kind: self.peer.kind,
-            p50: quantile(0.5),
-            p99: quantile(0.99),
-            each: micros(self.wall) / units,
+            median: if p50.is_nan() { wall } else { p50 },
+            best: times.first().copied().unwrap_or(f64::NAN),
+            p99: quantile(&mut times, 0.99),
             cpu: micros(self.cpu) / units,
-            switches: self.switches as f64 / units,
-            calls: self.calls,
+            samples: self.units,
+            more: Served {
+                wall,
+                switches: self.switches as f64 / units,
+                calls: self.calls.unwrap_or(f64::NAN),
+            },
         }
     }
 }

@@ -8,6 +8,6 @@ mod ws;
 
 pub(crate) use self::async_executor::{AsyncExecutor, StaticExecutor};
 pub(crate) use self::floor::Floor;
-pub(crate) use self::thread_pool::Pool;
+pub(crate) use self::thread_pool::Pool as ThreadPool;
 pub(crate) use self::tokio::Tokio;
 pub(crate) use self::ws::Ws;
