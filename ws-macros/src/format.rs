@@ -7,7 +7,7 @@ use syn::parse::Parser;
 
 /// What a name in a format string stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Capture {
     /// `{name}`: what is shown.
     Value,
     /// `{:name$}`: a number.
@@ -26,7 +26,7 @@ pub(crate) fn ident(name: &str, span: Span) -> Option<Ident> {
 }
 
 /// The names that a format string captures.
-pub(crate) fn captures(text: &str) -> Vec<(String, Place)> {
+pub(crate) fn captures(text: &str) -> Vec<(String, Capture)> {
     let mut names = Vec::new();
     let mut rest = text;
     while let Some(open) = rest.find(['{', '}']) {
@@ -45,7 +45,7 @@ pub(crate) fn captures(text: &str) -> Vec<(String, Place)> {
 }
 
 /// What stands between the braces: a name, and after a colon perhaps `name$`s.
-fn argument(inside: &str, names: &mut Vec<(String, Place)>) {
+fn argument(inside: &str, names: &mut Vec<(String, Capture)>) {
     let (name, spec) = inside.split_once(':').unwrap_or((inside, ""));
     let mut add = |name: &str, place| {
         let name = name.trim();
@@ -53,7 +53,7 @@ fn argument(inside: &str, names: &mut Vec<(String, Place)>) {
             names.push((name.to_owned(), place));
         }
     };
-    add(name, Place::Value);
+    add(name, Capture::Value);
     let mut before = spec;
     while let Some(dollar) = before.find('$') {
         let word = &before[..dollar];
@@ -63,14 +63,14 @@ fn argument(inside: &str, names: &mut Vec<(String, Place)>) {
                 i + word[i..].chars().next().map_or(1, char::len_utf8)
             });
         // A leading `0` flag belongs to the specification, not to the name.
-        add(word[start..].trim_start_matches('0'), Place::Width);
+        add(word[start..].trim_start_matches('0'), Capture::Width);
         before = &before[dollar + 1..];
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, captures, ident};
+    use super::{Capture, captures, ident};
     use proc_macro2::Span;
 
     fn names(text: &str) -> Vec<String> {
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(names("{:0w$} }} {a"), ["w"]);
         assert_eq!(names("{{{b}}}"), ["b"]);
         assert_eq!(names("ü{ü:ß$}"), ["ü", "ß"]);
-        assert_eq!(captures("{a:b$}")[0].1, Place::Value);
-        assert_eq!(captures("{a:b$}")[1].1, Place::Width);
+        assert_eq!(captures("{a:b$}")[0].1, Capture::Value);
+        assert_eq!(captures("{a:b$}")[1].1, Capture::Width);
     }
 
     #[test]

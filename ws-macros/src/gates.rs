@@ -6,8 +6,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use crate::duration;
+use crate::entry::{Entry, EntryValue, usage};
 use crate::errors::Errors;
-use crate::options::{Entry, Value, usage};
 use crate::similar::nearest;
 
 /// `rate = "500/s"`.
@@ -147,11 +147,11 @@ pub(crate) fn batch(span: Span, list: TokenStream, errors: &mut Errors) -> Optio
     let (mut max, mut within) = (None, None);
     for entry in entries {
         match (entry.name.to_string().as_str(), entry.value) {
-            ("max", Value::Is(value)) => {
+            ("max", EntryValue::Is(value)) => {
                 let zero = "a batch of 0 would take nothing: write at least 1";
                 max = Some(not_zero(value, zero, errors)?);
             }
-            ("within", Value::Is(value)) => within = Some(duration::duration(&value, errors)),
+            ("within", EntryValue::Is(value)) => within = Some(duration::duration(&value, errors)),
             (other, _) => {
                 let help = match nearest(other, ["max", "within"]) {
                     Some(name) => format!("did you mean `{name}`?"),

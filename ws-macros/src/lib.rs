@@ -13,6 +13,7 @@
 
 mod draw;
 mod duration;
+mod entry;
 mod errors;
 mod expand;
 mod format;

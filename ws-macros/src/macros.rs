@@ -15,7 +15,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Macro, Pat, Token};
 
 /// The input of a macro call.
-pub(crate) struct Input {
+pub(crate) struct MacroInput {
     pub(crate) shape: Shape,
     /// The macro is known: its tokens may be changed, because nobody sees them.
     pub(crate) known: bool,
@@ -58,18 +58,18 @@ pub(crate) struct Matches {
 }
 
 /// Reads the input of a macro call.
-pub(crate) fn read(mac: &Macro) -> Input {
+pub(crate) fn read(mac: &Macro) -> MacroInput {
     let name = mac.path.segments.last().map(|last| last.ident.to_string());
     let format = match name.as_deref().unwrap_or_default() {
         "stringify" => {
-            return Input {
+            return MacroInput {
                 shape: Shape::Text,
                 known: true,
             };
         }
         "matches" | "assert_matches" | "debug_assert_matches" => {
             if let Ok(matches) = mac.parse_body() {
-                return Input {
+                return MacroInput {
                     shape: Shape::Matches(matches),
                     known: true,
                 };
@@ -92,7 +92,7 @@ pub(crate) fn read(mac: &Macro) -> Input {
     } else {
         Shape::Tokens
     };
-    Input {
+    MacroInput {
         known: format.is_some() && !matches!(shape, Shape::Tokens),
         shape,
     }

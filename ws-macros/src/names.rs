@@ -174,8 +174,8 @@ impl<'u, U: Uses + ?Sized> Walk<'u, U> {
     fn format(&mut self, text: &LitStr, named: &[Ident]) {
         for (name, place) in format::captures(&text.value()) {
             let position = match place {
-                format::Place::Value => Position::Format,
-                format::Place::Width => Position::Opaque,
+                format::Capture::Value => Position::Format,
+                format::Capture::Width => Position::Opaque,
             };
             let name = format::ident(&name, text.span());
             if let Some(name) = name.filter(|name| !named.contains(name)) {

@@ -1,12 +1,12 @@
 //! The options of a node: `#[node(retry(3), timeout = "800ms", …)]`.
 
 use proc_macro2::{Span, TokenStream};
-use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream, Parser};
+use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, parenthesized};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token};
 
 use crate::duration;
+use crate::entry::{Entry, EntryValue, usage};
 use crate::errors::Errors;
 use crate::gates::{self, Batch, Flat, Key, Queue, Rate};
 use crate::similar::nearest;
@@ -138,39 +138,39 @@ impl Options {
         let name = entry.name.to_string();
         let span = entry.name.span();
         match (name.as_str(), entry.value) {
-            ("retry", Value::List(list)) => self.retry = retry(span, list, errors),
-            ("timeout", Value::Is(value)) => {
+            ("retry", EntryValue::List(list)) => self.retry = retry(span, list, errors),
+            ("timeout", EntryValue::Is(value)) => {
                 let duration = duration::duration(&value, errors);
                 self.timeout = Some(Timeout { span, duration });
             }
-            ("fallback", Value::Is(value)) => self.fallback = Some(value),
-            ("after", Value::List(list)) => self.after = after(list, errors),
-            ("limit", Value::Is(value)) => {
+            ("fallback", EntryValue::Is(value)) => self.fallback = Some(value),
+            ("after", EntryValue::List(list)) => self.after = after(list, errors),
+            ("limit", EntryValue::Is(value)) => {
                 let zero = "a limit of 0 would let no run past this node: write at least 1";
                 self.limit = gates::not_zero(value, zero, errors);
             }
-            ("rate", Value::Is(value)) => self.rate = gates::rate(span, &value, errors),
-            ("queue", Value::Is(value)) => self.queue = gates::queue(span, value, errors),
-            ("batch", Value::List(list)) => self.batch = gates::batch(span, list, errors),
-            ("key", Value::Is(expr)) => self.key = Some(Key { span, expr }),
-            ("flat", Value::Flag) => {
+            ("rate", EntryValue::Is(value)) => self.rate = gates::rate(span, &value, errors),
+            ("queue", EntryValue::Is(value)) => self.queue = gates::queue(span, value, errors),
+            ("batch", EntryValue::List(list)) => self.batch = gates::batch(span, list, errors),
+            ("key", EntryValue::Is(expr)) => self.key = Some(Key { span, expr }),
+            ("flat", EntryValue::Flag) => {
                 self.flat = Some(Flat {
                     span,
                     at_once: None,
                 })
             }
-            ("flat", Value::Is(value)) => {
+            ("flat", EntryValue::Is(value)) => {
                 let zero = "0 elements at a time would never end: write at least 1";
                 let at_once = gates::not_zero(value, zero, errors);
                 self.flat = Some(Flat { span, at_once });
             }
-            ("blocking", Value::Flag) => self.blocking = Some(span),
-            ("inline", Value::Flag) => self.inline = Some(span),
-            ("spawn", Value::Flag) => self.spawn = Some(span),
-            ("graph", Value::Flag) => self.graph = Some(span),
+            ("blocking", EntryValue::Flag) => self.blocking = Some(span),
+            ("inline", EntryValue::Flag) => self.inline = Some(span),
+            ("spawn", EntryValue::Flag) => self.spawn = Some(span),
+            ("graph", EntryValue::Flag) => self.graph = Some(span),
             (
                 "name",
-                Value::Is(Expr::Lit(ExprLit {
+                EntryValue::Is(Expr::Lit(ExprLit {
                     lit: Lit::Str(text),
                     ..
                 })),
@@ -191,56 +191,6 @@ impl Options {
                 );
             }
         }
-    }
-}
-
-/// How a known option is written.
-pub(crate) fn usage(name: &str) -> &'static str {
-    match name {
-        "retry" => "retry(3)` or `retry(3, backoff = \"50ms..2s\", when = is_transient)",
-        "timeout" => "timeout = \"800ms\"",
-        "fallback" => "fallback = value",
-        "after" => "after(node, …)",
-        "limit" => "limit = 8",
-        "rate" => "rate = \"500/s\"",
-        "queue" => "queue = 16",
-        "batch" => "batch(value, max = 500, within = \"200ms\")",
-        "key" => "key = value.id",
-        "flat" => "flat` or `flat = 8",
-        "name" => "name = \"text\"",
-        "blocking" => "blocking",
-        "inline" => "inline",
-        "spawn" => "spawn",
-        _ => "graph",
-    }
-}
-
-/// One option as it is written.
-pub(crate) struct Entry {
-    pub(crate) name: Ident,
-    pub(crate) value: Value,
-}
-
-pub(crate) enum Value {
-    Flag,
-    Is(Expr),
-    List(TokenStream),
-}
-
-impl Parse for Entry {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.call(Ident::parse_any)?;
-        let value = if input.peek(Token![=]) {
-            input.parse::<Token![=]>()?;
-            Value::Is(input.parse()?)
-        } else if input.peek(syn::token::Paren) {
-            let list;
-            parenthesized!(list in input);
-            Value::List(list.parse()?)
-        } else {
-            Value::Flag
-        };
-        Ok(Self { name, value })
     }
 }
 
@@ -271,8 +221,10 @@ fn retry(span: Span, list: TokenStream, errors: &mut Errors) -> Option<Retry> {
     };
     for entry in entries {
         match (entry.name.to_string().as_str(), entry.value) {
-            ("backoff", Value::Is(value)) => retry.backoff = Some(duration::range(&value, errors)),
-            ("when", Value::Is(value)) => retry.when = Some(value),
+            ("backoff", EntryValue::Is(value)) => {
+                retry.backoff = Some(duration::range(&value, errors))
+            }
+            ("when", EntryValue::Is(value)) => retry.when = Some(value),
             (other, _) => {
                 let help = match nearest(other, ["backoff", "when"]) {
                     Some(name) => format!("did you mean `{name}`?"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::limit::Limit;
 use super::observe::{Observer, tell};
-use super::testing::Scripts;
+use super::script::Scripts;
 use super::{Graph, ThreadTimer, Timer};
 
 /// What `on` collects: an executor and the settings of a run.

@@ -13,7 +13,7 @@ use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicBool, Ordering};
 
 use super::lock;
-use super::observe::{Watch, within};
+use super::observe::{WatchedNode, within};
 use crate::task::contain::{Payload, ignore_panic};
 
 /// Whether a run is cancelled, and who is to hear of it.
@@ -23,7 +23,7 @@ pub(super) struct Cancel {
 }
 
 /// Where the waker of a branch is, once it was pending.
-pub(super) type Seat = Option<usize>;
+pub(super) type CancelSeat = Option<usize>;
 
 impl Cancel {
     pub(super) fn new() -> Self {
@@ -59,8 +59,8 @@ impl Cancel {
     /// With the panic of the future.
     pub(super) async fn unless<F: Future>(
         &self,
-        seat: &mut Seat,
-        watch: Watch<'_>,
+        seat: &mut CancelSeat,
+        watch: WatchedNode<'_>,
         future: F,
     ) -> Result<Option<F::Output>, Payload> {
         let mut future = pin!(Some(future));
@@ -99,7 +99,7 @@ impl Cancel {
     }
 
     /// Leaves the waker of a pending branch.
-    fn wait(&self, seat: &mut Seat, waker: &Waker) {
+    fn wait(&self, seat: &mut CancelSeat, waker: &Waker) {
         let known = |waiting: &[Option<Waker>]| {
             let old = waiting.get((*seat)?)?.as_ref()?;
             Some(old.will_wake(waker))
@@ -123,7 +123,7 @@ impl Cancel {
     }
 
     /// Takes back the waker of a branch that waits no more.
-    pub(super) fn stand_up(&self, seat: Seat) {
+    pub(super) fn stand_up(&self, seat: CancelSeat) {
         if let Some(seat) = seat {
             let waker = lock(&self.waiting).get_mut(seat).and_then(Option::take);
             ignore_panic(|| drop(waker));

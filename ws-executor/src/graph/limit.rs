@@ -19,10 +19,10 @@ use crate::task::contain::ignore_panic;
 
 /// A fair semaphore.
 pub struct Limit {
-    queue: Mutex<Queue>,
+    queue: Mutex<LimitQueue>,
 }
 
-struct Queue {
+struct LimitQueue {
     free: usize,
     /// Numbers of those who wait, in order.
     waiting: VecDeque<(u64, Waker)>,
@@ -31,7 +31,7 @@ struct Queue {
     next: u64,
 }
 
-impl Queue {
+impl LimitQueue {
     /// Where somebody waits. Numbers ascend: a search for each of many that are cancelled
     /// together does not look at all of them.
     fn position(&self, number: u64) -> Option<usize> {
@@ -50,7 +50,7 @@ impl Limit {
     pub fn new(permits: usize) -> Self {
         assert!(permits > 0, "a limit of 0 lets nobody in");
         Self {
-            queue: Mutex::new(Queue {
+            queue: Mutex::new(LimitQueue {
                 free: permits,
                 waiting: VecDeque::new(),
                 granted: Vec::new(),
@@ -206,9 +206,9 @@ impl Drop for Permit<'_> {
 /// });
 /// assert_eq!(lines.try_into_inner().unwrap(), ["one", "two"]);
 /// ```
-pub struct Exclusive<T>(Arc<Shared<T>>);
+pub struct Exclusive<T>(Arc<ExclusiveShared<T>>);
 
-struct Shared<T> {
+struct ExclusiveShared<T> {
     turn: Limit,
     /// `None` while somebody has it.
     value: Mutex<Option<T>>,
@@ -217,7 +217,7 @@ struct Shared<T> {
 impl<T> Exclusive<T> {
     /// Wraps a value; see the example at [`Exclusive`].
     pub fn new(value: T) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(ExclusiveShared {
             turn: Limit::new(1),
             value: Mutex::new(Some(value)),
         }))
@@ -309,7 +309,7 @@ impl<T> fmt::Debug for Exclusive<T> {
 /// The value of an [`Exclusive`], until this is dropped; see [`Exclusive::lock`].
 pub struct Locked<'a, T> {
     value: Option<T>,
-    shared: &'a Shared<T>,
+    shared: &'a ExclusiveShared<T>,
     /// Given back after the value.
     _permit: Permit<'a>,
 }

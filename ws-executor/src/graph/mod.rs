@@ -252,6 +252,7 @@ mod limit;
 mod observe;
 mod outcome;
 mod run;
+mod script;
 mod seen;
 mod slot;
 #[cfg(feature = "tracing")]

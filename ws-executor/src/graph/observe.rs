@@ -116,12 +116,12 @@ pub(super) fn tell(observer: Option<&Arc<dyn Observer>>, call: impl FnOnce(&dyn 
 }
 
 /// Who observes which node, if anybody does.
-pub(super) type Watch<'a> = Option<(&'a Arc<dyn Observer>, At)>;
+pub(super) type WatchedNode<'a> = Option<(&'a Arc<dyn Observer>, At)>;
 
 /// Runs a part of a node from inside of its observer, if there is one. `part` does not
 /// panic.
 #[inline(always)]
-pub(super) fn within<T>(watch: Watch<'_>, part: impl FnOnce() -> T) -> T {
+pub(super) fn within<T>(watch: WatchedNode<'_>, part: impl FnOnce() -> T) -> T {
     match watch {
         Some((observer, at)) => within_observer(observer, at, part),
         None => part(),
@@ -169,10 +169,10 @@ fn within_observer<T>(observer: &Arc<dyn Observer>, at: At, part: impl FnOnce() 
 /// ```
 #[derive(Default)]
 pub struct Stats {
-    nodes: Mutex<BTreeMap<(&'static str, usize), Counts>>,
+    nodes: Mutex<BTreeMap<(&'static str, usize), NodeCounts>>,
 }
 
-struct Counts {
+struct NodeCounts {
     name: &'static str,
     started: u64,
     finished: u64,
@@ -216,12 +216,12 @@ impl Stats {
         found.next().map(|(_, counts)| counts.stats())
     }
 
-    fn with(&self, at: At, change: impl FnOnce(&mut Counts)) {
+    fn with(&self, at: At, change: impl FnOnce(&mut NodeCounts)) {
         let mut nodes = lock(&self.nodes);
         change(
             nodes
                 .entry((at.graph.name(), at.node))
-                .or_insert_with(|| Counts {
+                .or_insert_with(|| NodeCounts {
                     name: at.name(),
                     started: 0,
                     finished: 0,
@@ -233,7 +233,7 @@ impl Stats {
     }
 }
 
-impl Counts {
+impl NodeCounts {
     fn stats(&self) -> NodeStats {
         NodeStats {
             started: self.started,

@@ -17,8 +17,7 @@
 //!
 //! | edge | release side | acquire side | what it makes visible |
 //! |---|---|---|---|
-//! | `slot.publish` | the store of `FULL` in `set` | `share`, `take` | the value |
-//! | `slot.empty` | the store of `EMPTY` when a `Back` is dropped | `set` | the read that moved the value out is over |
+//! | `slot.publish` | the store of `FULL`, in `set` or when a `Back` is dropped | `share`, `take` | the value |
 //! | `slot.return` | the subtraction when a `Lent` is dropped | `take` | all reads through it are over |
 
 use std::fmt;
@@ -68,12 +67,23 @@ impl<T> Slot<T> {
     /// If there was one already.
     #[inline]
     pub fn set(&self, value: T) {
-        // ORDERING(slot.empty): acquire side; a `Back` has read the cell before.
-        self.claim(EMPTY, Ordering::Acquire, "a node wrote its value twice");
-        // SAFETY: the claim made this thread the only one to touch the cell until the
-        // store below.
-        self.value
-            .with_mut(|cell| unsafe { cell.write(MaybeUninit::new(value)) });
+        // ORDERING: relaxed; nobody has touched the cell before.
+        self.claim(EMPTY, Ordering::Relaxed, "a node wrote its value twice");
+        // SAFETY: this thread has claimed the slot.
+        unsafe { self.fill(value) }
+    }
+
+    /// Writes the value, and publishes it.
+    ///
+    /// # Safety
+    ///
+    /// This thread has made the slot `BUSY`, and nobody holds its value.
+    #[inline]
+    unsafe fn fill(&self, value: T) {
+        self.value.with_mut(|cell| {
+            // SAFETY: only this thread touches the cell until the store below.
+            unsafe { cell.write(MaybeUninit::new(value)) }
+        });
         // ORDERING(slot.publish): release side; whoever sees `FULL` sees the value.
         self.state.store(FULL, Ordering::Release);
     }
@@ -180,12 +190,8 @@ impl<T> Back<'_, T> {
 impl<T> Drop for Back<'_, T> {
     fn drop(&mut self) {
         if let Some(value) = self.value.take() {
-            // The state is `BUSY` since `take`, which makes this thread the only one to
-            // touch the cell; `set` claims it again.
-            // ORDERING(slot.empty): release side; whoever claims it next writes after the
-            // read in `take`.
-            self.slot.state.store(EMPTY, Ordering::Release);
-            self.slot.set(value);
+            // SAFETY: the slot is `BUSY` since this `Back` has taken the value.
+            unsafe { self.slot.fill(value) }
         }
     }
 }

@@ -47,18 +47,18 @@ impl Observer for Spans {
             otel.name = graph.name(),
         );
         let nodes = graph.nodes().iter().map(|_| Mutex::new(None)).collect();
-        Some(Arc::new(Run { span, nodes }))
+        Some(Arc::new(RunSpans { span, nodes }))
     }
 }
 
 /// The spans of one run.
-struct Run {
+struct RunSpans {
     span: Span,
     /// Those of the nodes that have begun and not ended.
     nodes: Box<[Mutex<Option<Span>>]>,
 }
 
-impl Run {
+impl RunSpans {
     fn span(&self, at: At) -> Option<Span> {
         lock(&self.nodes[at.node()]).clone()
     }
@@ -68,7 +68,7 @@ impl Run {
     }
 }
 
-impl Observer for Run {
+impl Observer for RunSpans {
     /// A graph inside of a node: begun while the span of that node is entered.
     fn run(&self, graph: &'static Graph) -> Option<Arc<dyn Observer>> {
         Spans.run(graph)

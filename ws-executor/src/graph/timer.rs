@@ -104,34 +104,34 @@ impl fmt::Display for TimedOut {
 impl Error for TimedOut {}
 
 /// One sleeper, as the thread knows it.
-struct Entry {
+struct TimerEntry {
     due: Instant,
     number: u64,
-    sleeper: Arc<Sleeper>,
+    sleeper: Arc<TimerSleeper>,
 }
 
 /// What the thread and the future share.
-struct Sleeper {
+struct TimerSleeper {
     /// Set by the thread when it is time, by the future when it is dropped.
     over: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
-impl PartialEq for Entry {
+impl PartialEq for TimerEntry {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for Entry {}
+impl Eq for TimerEntry {}
 
-impl PartialOrd for Entry {
+impl PartialOrd for TimerEntry {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Entry {
+impl Ord for TimerEntry {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.due, self.number).cmp(&(other.due, other.number))
     }
@@ -139,7 +139,7 @@ impl Ord for Entry {
 
 #[derive(Default)]
 struct Heap {
-    entries: BinaryHeap<Reverse<Entry>>,
+    entries: BinaryHeap<Reverse<TimerEntry>>,
     entered: u64,
     /// How many of the entries nobody waits for any more.
     abandoned: usize,
@@ -184,8 +184,8 @@ impl Clock {
         clock
     }
 
-    fn enter(&self, due: Instant, waker: Waker) -> Arc<Sleeper> {
-        let sleeper = Arc::new(Sleeper {
+    fn enter(&self, due: Instant, waker: Waker) -> Arc<TimerSleeper> {
+        let sleeper = Arc::new(TimerSleeper {
             over: AtomicBool::new(false),
             waker: Mutex::new(Some(waker)),
         });
@@ -196,7 +196,7 @@ impl Clock {
             .entries
             .peek()
             .is_none_or(|Reverse(entry)| due < entry.due);
-        heap.entries.push(Reverse(Entry {
+        heap.entries.push(Reverse(TimerEntry {
             due,
             number,
             sleeper: sleeper.clone(),
@@ -240,7 +240,7 @@ impl Clock {
     }
 }
 
-impl Sleeper {
+impl TimerSleeper {
     fn ring(&self) {
         self.over.store(true, Ordering::Release);
         let waker = lock(&self.waker).take();
@@ -254,7 +254,7 @@ impl Sleeper {
 /// A sleep on the [`Clock`]. `due` is `None` for one that is too long to ever end.
 struct Nap {
     due: Option<Instant>,
-    entry: Option<Arc<Sleeper>>,
+    entry: Option<Arc<TimerSleeper>>,
 }
 
 impl Future for Nap {

@@ -21,9 +21,9 @@ use crate::task::contain::ignore_panic;
 
 /// The clock of a run under test.
 #[derive(Clone, Default)]
-pub(super) struct VirtualClock(Arc<Mutex<State>>);
+pub(super) struct VirtualClock(Arc<Mutex<ClockState>>);
 
-struct State {
+struct ClockState {
     /// When it was made, by the machine's clock.
     began: Instant,
     /// What has passed since.
@@ -33,7 +33,7 @@ struct State {
     entered: u64,
 }
 
-impl Default for State {
+impl Default for ClockState {
     fn default() -> Self {
         Self {
             began: Instant::now(),
@@ -169,7 +169,7 @@ pub(super) fn tracked<F: Future>(
     let activity = Activity(Arc::new(Tracker {
         clock: clock.clone(),
         state: Mutex::new(Tracked {
-            phase: Phase::Active,
+            phase: TrackedPhase::Active,
             waker: None,
         }),
     }));
@@ -194,8 +194,8 @@ struct Activity(Arc<Tracker>);
 
 impl Drop for Activity {
     fn drop(&mut self) {
-        let phase = std::mem::replace(&mut lock(&self.0.state).phase, Phase::Gone);
-        if !matches!(phase, Phase::Idle | Phase::Gone) {
+        let phase = std::mem::replace(&mut lock(&self.0.state).phase, TrackedPhase::Gone);
+        if !matches!(phase, TrackedPhase::Idle | TrackedPhase::Gone) {
             self.0.clock.cease();
         }
     }
@@ -207,13 +207,13 @@ struct Tracker {
 }
 
 struct Tracked {
-    phase: Phase,
+    phase: TrackedPhase,
     /// In an `Arc`, because cloning a waker is foreign code.
     waker: Option<Arc<Waker>>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Phase {
+enum TrackedPhase {
     /// Waits to be woken.
     Idle,
     /// Woken and not polled since, or being polled.
@@ -227,10 +227,10 @@ impl Tracker {
     fn poll_begins(&self, waker: &Waker) {
         let waker = Arc::new(waker.clone());
         let mut state = lock(&self.state);
-        if state.phase == Phase::Idle {
+        if state.phase == TrackedPhase::Idle {
             self.clock.begin(); // Polled without a wake of ours.
         }
-        state.phase = Phase::Active;
+        state.phase = TrackedPhase::Active;
         let old = state.waker.replace(waker);
         drop(state);
         drop(old);
@@ -238,8 +238,12 @@ impl Tracker {
 
     fn poll_ends(&self) {
         let mut state = lock(&self.state);
-        let ceases = state.phase == Phase::Active;
-        state.phase = if ceases { Phase::Idle } else { Phase::Active };
+        let ceases = state.phase == TrackedPhase::Active;
+        state.phase = if ceases {
+            TrackedPhase::Idle
+        } else {
+            TrackedPhase::Active
+        };
         drop(state);
         if ceases {
             self.clock.cease();
@@ -250,14 +254,14 @@ impl Tracker {
 impl Wake for Tracker {
     fn wake(self: Arc<Self>) {
         let mut state = lock(&self.state);
-        if state.phase == Phase::Idle {
+        if state.phase == TrackedPhase::Idle {
             // Before anybody can see it active, and cease.
             self.clock.begin();
         }
         state.phase = match state.phase {
-            Phase::Idle => Phase::Active,
-            Phase::Active | Phase::Again => Phase::Again,
-            Phase::Gone => Phase::Gone,
+            TrackedPhase::Idle => TrackedPhase::Active,
+            TrackedPhase::Active | TrackedPhase::Again => TrackedPhase::Again,
+            TrackedPhase::Gone => TrackedPhase::Gone,
         };
         let waker = state.waker.clone();
         drop(state);

@@ -10,10 +10,10 @@ use super::failure::{BuildError, DeadLetter, Failure, Flaw, Route};
 use super::lane::Lane;
 use super::outlet::Outlet;
 use super::running::Pipeline;
-use super::shared::Shared;
+use super::shared::PipelineShared;
 use super::sink::{Discard, ForEach, Outflow, Sink};
 use super::source::{Feed, Iter, Merged, Single, Source};
-use super::state::{Copier, Letter, Router, Settings, State};
+use super::state::{Copier, Letter, PipelineState, Router, RunSettings};
 use crate::graph::{ThreadTimer, Timer};
 
 /// How many items may be in flight unless [`Builder::in_flight`] says otherwise. Not
@@ -272,15 +272,20 @@ where
             Some(letters) => (Some(Outlet::new(letters.sink, false)), Some(letters.copy)),
         };
         let spawner = self.spawner;
-        let settings = Settings {
+        let settings = RunSettings {
             in_flight: self.in_flight,
             parallelism: spawner.parallelism().max(1),
             route: self.route,
             copy,
             timer: self.timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
-            spawn: Box::new(move |lane: Lane<P>| spawner.spawn(lane.run())),
         };
-        let state = State::new(feed, Outlet::new(self.sink, self.ordered), letters);
-        Ok(Pipeline::new(Shared::new(self.per_item, settings, state)))
+        let spawn = Box::new(move |shared, seat| spawner.spawn(Lane::new(shared, seat).run()));
+        let state = PipelineState::new(feed, Outlet::new(self.sink, self.ordered), letters);
+        Ok(Pipeline::new(PipelineShared::new(
+            self.per_item,
+            settings,
+            spawn,
+            state,
+        )))
     }
 }

@@ -16,11 +16,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use super::failure::{BoxError, Cause, DeadLetter, Failure, Route, message};
-use super::outlet::Batch;
-use super::shared::Shared;
+use super::outlet::OutletBatch;
+use super::shared::PipelineShared;
 use super::sink::Outflow;
 use super::source::{Feed, guarded};
-use super::state::{Closing, Finished, Letter, Numbered, Seat, Step};
+use super::state::{Closing, Finished, LaneSeat, Letter, Numbered, Place, Step};
 use super::{PerItem, Verdict};
 use crate::clock::Instant;
 use crate::task::contain::{Contained, Payload, contain, drop_each, drop_payload, ignore_panic};
@@ -37,17 +37,6 @@ const SHORT: Duration = Duration::from_micros(50);
 /// A lane that never waits lets other tasks run this often. Not measured.
 const TURN: Duration = Duration::from_micros(200);
 
-/// Whether a lane counts as active, or what it waits for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Active,
-    /// Waits for the item it runs.
-    InItem,
-    /// Waits for a sink, or is idle.
-    Waiting,
-    Left,
-}
-
 /// How a future that a lane awaits ends.
 enum Ending<T> {
     Ready(T),
@@ -58,12 +47,12 @@ enum Ending<T> {
 
 /// A lane; dropped before its end, it ends the run.
 pub(super) struct Lane<P: PerItem> {
-    shared: Arc<Shared<P>>,
-    seat: Arc<Seat>,
+    shared: Arc<PipelineShared<P>>,
+    seat: Arc<LaneSeat>,
     place: Place,
     chunk: VecDeque<Numbered<P>>,
     /// Items with one result.
-    done: Batch<P::Output>,
+    done: OutletBatch<P::Output>,
     /// All others.
     finished: Vec<Finished<P>>,
     limit: usize,
@@ -82,13 +71,13 @@ impl<P: PerItem> Drop for Lane<P> {
 }
 
 impl<P: PerItem> Lane<P> {
-    pub(super) fn new(shared: Arc<Shared<P>>, seat: Arc<Seat>) -> Self {
+    pub(super) fn new(shared: Arc<PipelineShared<P>>, seat: Arc<LaneSeat>) -> Self {
         Self {
             shared,
             seat,
             place: Place::Active,
             chunk: VecDeque::new(),
-            done: Batch::with_capacity(CHUNK),
+            done: OutletBatch::with_capacity(CHUNK),
             finished: Vec::new(),
             limit: CHUNK,
         }
@@ -167,7 +156,7 @@ impl<P: PerItem> Lane<P> {
     ///
     /// One function for all that is done for an item that does not wait, and one landing
     /// pad for its panics: results are not handed through layers of futures.
-    async fn run_chunk(&mut self, shared: &Shared<P>) {
+    async fn run_chunk(&mut self, shared: &PipelineShared<P>) {
         let mut future = pin!(None);
         let (mut number, mut copy, mut begun) = (0, None, false);
         poll_fn(|cx| {
@@ -300,7 +289,7 @@ impl<P: PerItem> Lane<P> {
     }
 
     /// Goes on after a wait, if there was one; false if the run is cancelled.
-    fn resumes(&mut self, shared: &Shared<P>) -> bool {
+    fn resumes(&mut self, shared: &PipelineShared<P>) -> bool {
         match std::mem::replace(&mut self.place, Place::Active) {
             Place::Active => true,
             waited => !shared.resume(waited),
@@ -317,8 +306,8 @@ impl<P: PerItem> Lane<P> {
         self.place == place
     }
 
-    async fn push(&mut self, mut sink: Box<dyn Outflow<P::Output>>, batch: Batch<P::Output>) {
-        let Batch {
+    async fn push(&mut self, mut sink: Box<dyn Outflow<P::Output>>, batch: OutletBatch<P::Output>) {
+        let OutletBatch {
             results,
             mut numbers,
         } = batch;
@@ -329,8 +318,8 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    async fn post(&mut self, mut sink: Box<dyn Outflow<Letter<P>>>, batch: Batch<Letter<P>>) {
-        let Batch {
+    async fn post(&mut self, mut sink: Box<dyn Outflow<Letter<P>>>, batch: OutletBatch<Letter<P>>) {
+        let OutletBatch {
             results,
             mut numbers,
         } = batch;

@@ -27,12 +27,12 @@ impl<T> Results<T> {
 }
 
 /// Results for one push, and the numbers of the items they are of.
-pub(super) struct Batch<T> {
+pub(super) struct OutletBatch<T> {
     pub(super) results: Vec<T>,
     pub(super) numbers: Vec<u64>,
 }
 
-impl<T> Batch<T> {
+impl<T> OutletBatch<T> {
     pub(super) fn with_capacity(items: usize) -> Self {
         Self {
             results: Vec::with_capacity(items),
@@ -61,17 +61,17 @@ impl<T> Batch<T> {
 pub(super) struct Outlet<T> {
     /// `None` while a lane pushes.
     pub(super) sink: Option<Box<dyn Outflow<T>>>,
-    ready: Batch<T>,
+    ready: OutletBatch<T>,
     window: Option<Window<T>>,
 }
 
 /// Places for the results of the items from `first` on.
 struct Window<T> {
     first: u64,
-    places: VecDeque<Place<T>>,
+    places: VecDeque<WindowPlace<T>>,
 }
 
-enum Place<T> {
+enum WindowPlace<T> {
     /// Its item is on the way.
     Open,
     /// Its item has no results.
@@ -83,7 +83,7 @@ impl<T> Outlet<T> {
     pub(super) fn new(sink: Box<dyn Outflow<T>>, ordered: bool) -> Self {
         Self {
             sink: Some(sink),
-            ready: Batch::with_capacity(0),
+            ready: OutletBatch::with_capacity(0),
             window: ordered.then(|| Window {
                 first: 0,
                 places: VecDeque::new(),
@@ -95,7 +95,7 @@ impl<T> Outlet<T> {
     pub(super) fn closed() -> Self {
         Self {
             sink: None,
-            ready: Batch::with_capacity(0),
+            ready: OutletBatch::with_capacity(0),
             window: None,
         }
     }
@@ -104,7 +104,7 @@ impl<T> Outlet<T> {
     pub(super) fn discard(self) {
         drop_each(self.ready.results);
         for place in self.window.into_iter().flat_map(|window| window.places) {
-            if let Place::Results(results) = place {
+            if let WindowPlace::Results(results) = place {
                 results.discard();
             }
         }
@@ -123,19 +123,19 @@ impl<T> Outlet<T> {
     }
 
     /// All that is ready, and the sink to push it to.
-    pub(super) fn take(&mut self) -> Option<(Box<dyn Outflow<T>>, Batch<T>)> {
+    pub(super) fn take(&mut self) -> Option<(Box<dyn Outflow<T>>, OutletBatch<T>)> {
         if self.ready.numbers.is_empty() {
             return None;
         }
         let sink = self.sink.take()?;
         // The next push is likely to be as large.
-        let next = Batch::with_capacity(self.ready.numbers.len());
+        let next = OutletBatch::with_capacity(self.ready.numbers.len());
         Some((sink, std::mem::replace(&mut self.ready, next)))
     }
 
     /// Adds items with one result each. Returns how many items without results have left
     /// the window after them.
-    pub(super) fn append(&mut self, items: &mut Batch<T>) -> usize {
+    pub(super) fn append(&mut self, items: &mut OutletBatch<T>) -> usize {
         let Some(window) = &mut self.window else {
             self.ready.numbers.append(&mut items.numbers);
             self.ready.results.append(&mut items.results);
@@ -145,7 +145,7 @@ impl<T> Outlet<T> {
         for (number, result) in items.numbers.drain(..).zip(items.results.drain(..)) {
             gone += window.place(
                 number,
-                Place::Results(Results::One(result)),
+                WindowPlace::Results(Results::One(result)),
                 &mut self.ready,
             );
         }
@@ -160,7 +160,7 @@ impl<T> Outlet<T> {
                 self.ready.add_many(number, results);
                 0
             }
-            Some(window) => window.place(number, Place::Results(results), &mut self.ready),
+            Some(window) => window.place(number, WindowPlace::Results(results), &mut self.ready),
         }
     }
 
@@ -168,7 +168,7 @@ impl<T> Outlet<T> {
     pub(super) fn pass(&mut self, number: u64) -> usize {
         match &mut self.window {
             None => 1,
-            Some(window) => window.place(number, Place::Gone, &mut self.ready),
+            Some(window) => window.place(number, WindowPlace::Gone, &mut self.ready),
         }
     }
 }
@@ -176,26 +176,26 @@ impl<T> Outlet<T> {
 impl<T> Window<T> {
     /// Fills a place; what is complete from the front on goes to `ready`. Returns how many
     /// items without results were among it.
-    fn place(&mut self, number: u64, place: Place<T>, ready: &mut Batch<T>) -> usize {
+    fn place(&mut self, number: u64, place: WindowPlace<T>, ready: &mut OutletBatch<T>) -> usize {
         let index = usize::try_from(number - self.first).expect("no longer than `in_flight`");
         if index == 0 && self.places.is_empty() {
             self.first += 1;
             return match place {
-                Place::Results(results) => {
+                WindowPlace::Results(results) => {
                     ready.add_many(number, results);
                     0
                 }
-                Place::Open | Place::Gone => 1,
+                WindowPlace::Open | WindowPlace::Gone => 1,
             };
         }
         if index >= self.places.len() {
-            self.places.resize_with(index + 1, || Place::Open);
+            self.places.resize_with(index + 1, || WindowPlace::Open);
         }
         self.places[index] = place;
         let mut gone = 0;
-        while let Some(Place::Gone | Place::Results(_)) = self.places.front() {
+        while let Some(WindowPlace::Gone | WindowPlace::Results(_)) = self.places.front() {
             match self.places.pop_front() {
-                Some(Place::Results(results)) => ready.add_many(self.first, results),
+                Some(WindowPlace::Results(results)) => ready.add_many(self.first, results),
                 _ => gone += 1,
             }
             self.first += 1;

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::report::{Progress, Report};
-use super::shared::Shared;
+use super::shared::PipelineShared;
 use super::{PerItem, RunError};
 use crate::graph::Sleep;
 
@@ -26,7 +26,7 @@ impl<E> fmt::Debug for Pipeline<E> {
 }
 
 impl<E> Pipeline<E> {
-    pub(super) fn new<P: PerItem<Error = E>>(shared: Arc<Shared<P>>) -> Self {
+    pub(super) fn new<P: PerItem<Error = E>>(shared: Arc<PipelineShared<P>>) -> Self {
         Self { control: shared }
     }
 
@@ -265,7 +265,7 @@ trait Look: Send + Sync {
     fn report(&self) -> Report;
 }
 
-impl<P: PerItem> Look for Shared<P> {
+impl<P: PerItem> Look for PipelineShared<P> {
     fn progress(&self) -> Progress {
         Self::progress(self)
     }
@@ -279,7 +279,7 @@ impl<P: PerItem> Look for Shared<P> {
     }
 }
 
-/// [`Shared`] without the type of what is run for each item.
+/// [`PipelineShared`] without the type of what is run for each item.
 trait Control<E>: Look {
     fn start(&self);
     fn pause(&self);
@@ -291,7 +291,7 @@ trait Control<E>: Look {
     fn watch(self: Arc<Self>) -> Watch;
 }
 
-impl<P: PerItem> Control<P::Error> for Shared<P> {
+impl<P: PerItem> Control<P::Error> for PipelineShared<P> {
     fn start(&self) {
         Self::start(self);
     }

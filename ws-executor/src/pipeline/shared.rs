@@ -10,22 +10,26 @@ use ws_core::sync::atomic::{AtomicBool, Ordering};
 use ws_core::sync::{CachePadded, Mutex, MutexGuard};
 
 use super::failure::{BoxError, Cause};
-use super::lane::{Lane, Place};
-use super::outlet::{Batch, Outlet};
+use super::outlet::{Outlet, OutletBatch};
 use super::report::{Progress, Report};
 use super::sink::Outflow;
 use super::source::{Feed, Pulled};
 use super::state::{
-    Call, Finished, Letter, Numbered, Outcome, Phase, Seat, Settings, State, Step, Supply,
+    Call, Finished, LaneSeat, Letter, Numbered, Phase, PipelineState, Place, RunOutcome,
+    RunSettings, Step, Supply,
 };
 use super::{PerItem, RunError};
 use crate::clock::Instant;
 use crate::graph::lock;
 use crate::task::contain::{contain, drop_each, drop_payload, ignore_panic};
 
-pub(super) struct Shared<P: PerItem> {
+/// Spawns a lane with this seat.
+pub(super) type SpawnLane<P> = Box<dyn Fn(Arc<PipelineShared<P>>, Arc<LaneSeat>) + Send + Sync>;
+
+pub(super) struct PipelineShared<P: PerItem> {
     pub(super) per_item: P,
-    pub(super) settings: Settings<P>,
+    pub(super) settings: RunSettings<P>,
+    spawn: SpawnLane<P>,
     /// Set with [`Phase::Stopping`], for a look without the lock.
     stopping: AtomicBool,
     /// Set while it is paused, for a look without the lock.
@@ -33,12 +37,12 @@ pub(super) struct Shared<P: PerItem> {
     /// What the source wakes when it has items again.
     pub(super) bell: Waker,
     /// Apart from what lanes read for each item.
-    state: CachePadded<Mutex<State<P>>>,
+    state: CachePadded<Mutex<PipelineState<P>>>,
     me: Weak<Self>,
 }
 
 /// The waker of the source: any lane can take the next items, not only the one that asked.
-struct Bell<P: PerItem>(Weak<Shared<P>>);
+struct Bell<P: PerItem>(Weak<PipelineShared<P>>);
 
 impl<P: PerItem> Wake for Bell<P> {
     fn wake(self: Arc<Self>) {
@@ -48,11 +52,17 @@ impl<P: PerItem> Wake for Bell<P> {
     }
 }
 
-impl<P: PerItem> Shared<P> {
-    pub(super) fn new(per_item: P, settings: Settings<P>, state: State<P>) -> Arc<Self> {
+impl<P: PerItem> PipelineShared<P> {
+    pub(super) fn new(
+        per_item: P,
+        settings: RunSettings<P>,
+        spawn: SpawnLane<P>,
+        state: PipelineState<P>,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             per_item,
             settings,
+            spawn,
             stopping: AtomicBool::new(false),
             paused: AtomicBool::new(false),
             bell: Waker::from(Arc::new(Bell(me.clone()))),
@@ -98,13 +108,13 @@ impl<P: PerItem> Shared<P> {
             Call::Spawn(seat) => {
                 let me = self.me.upgrade().expect("this is it");
                 // A panic drops the lane, which ends the run.
-                ignore_panic(|| (self.settings.spawn)(Lane::new(me, seat)));
+                ignore_panic(|| (self.spawn)(me, seat));
             }
         }
     }
 
     /// Releases the lock after a change, and calls up whom the change concerns.
-    fn release(&self, mut state: MutexGuard<'_, State<P>>) {
+    fn release(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         let call = state.call_up(&self.settings);
         drop(state);
         self.make(call);
@@ -112,7 +122,7 @@ impl<P: PerItem> Shared<P> {
 
     /// Cancels what is in flight, once: every lane hears of the first time, and none comes
     /// to wait afterwards.
-    fn stop(&self, mut state: MutexGuard<'_, State<P>>) {
+    fn stop(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         if state.phase >= Phase::Stopping {
             return;
         }
@@ -125,8 +135,8 @@ impl<P: PerItem> Shared<P> {
     /// Enters how the items of a lane ended, and says what it is to do next.
     pub(super) fn next(
         &self,
-        seat: &Arc<Seat>,
-        done: &mut Batch<P::Output>,
+        seat: &Arc<LaneSeat>,
+        done: &mut OutletBatch<P::Output>,
         finished: &mut Vec<Finished<P>>,
         chunk: &mut VecDeque<Numbered<P>>,
         limit: usize,
@@ -145,7 +155,7 @@ impl<P: PerItem> Shared<P> {
     /// its chunk. Returns where it is: still active if it is to give up instead.
     pub(super) fn wait(
         &self,
-        done: &mut Batch<P::Output>,
+        done: &mut OutletBatch<P::Output>,
         finished: &mut Vec<Finished<P>>,
         chunk: &mut VecDeque<Numbered<P>>,
         place: Place,
@@ -177,7 +187,7 @@ impl<P: PerItem> Shared<P> {
 
     /// As [`release`](Self::release), where the last lane that is active may have ceased to
     /// be.
-    fn release_and_flush(&self, mut state: MutexGuard<'_, State<P>>) {
+    fn release_and_flush(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         // In this order: a lane that is called up has an item for company, and is active.
         let call = state.call_up(&self.settings);
         let silence = state.silence(&self.settings);
@@ -317,7 +327,7 @@ impl<P: PerItem> Shared<P> {
     }
 
     /// No lane is left. What is in flight is cut off.
-    fn finish(&self, mut state: MutexGuard<'_, State<P>>) {
+    fn finish(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         state.phase = Phase::Over;
         let counts = &mut state.counts;
         counts.cancelled = counts.pulled - counts.ended();
@@ -353,7 +363,7 @@ impl<P: PerItem> Shared<P> {
         }
     }
 
-    pub(super) fn poll_outcome(&self, cx: &mut Context<'_>) -> Poll<Outcome<P>> {
+    pub(super) fn poll_outcome(&self, cx: &mut Context<'_>) -> Poll<RunOutcome<P>> {
         let waker = cx.waker().clone();
         let mut state = lock(&self.state);
         if let Some(outcome) = state.outcome.take() {

@@ -267,7 +267,7 @@ impl<S: Source> Feed<S::Item> for Single<S> {
 
 /// Several sources, which take turns.
 pub(super) struct Merged<I> {
-    feeds: Vec<Member<I>>,
+    feeds: Vec<MergedMember<I>>,
     /// Which feed an item came from, and its number there.
     names: Names<(usize, u64)>,
     /// Whose turn is next.
@@ -276,7 +276,7 @@ pub(super) struct Merged<I> {
     unclosed: Option<BoxError>,
 }
 
-struct Member<I> {
+struct MergedMember<I> {
     feed: Box<dyn Feed<I>>,
     pulled: u64,
     state: MemberState,
@@ -291,7 +291,7 @@ enum MemberState {
 
 impl<I> Merged<I> {
     pub(super) fn new(feeds: Vec<Box<dyn Feed<I>>>) -> Self {
-        let member = |feed| Member {
+        let member = |feed| MergedMember {
             feed,
             pulled: 0,
             state: MemberState::Open,
@@ -315,7 +315,7 @@ impl<I> Feed<I> for Merged<I> {
             let open = |at: usize| self.feeds[at].state == MemberState::Open && !pending[at];
             let turns = (0..self.feeds.len()).map(|step| (self.turn + step) % self.feeds.len());
             let Some(at) = turns.into_iter().find(|&at| open(at)) else {
-                let ended = |member: &Member<I>| member.state != MemberState::Open;
+                let ended = |member: &MergedMember<I>| member.state != MemberState::Open;
                 return if self.feeds.iter().all(ended) {
                     Pulled::Ended
                 } else {

@@ -9,7 +9,7 @@
 //! A lane is *active* from when it is called up or woken until it waits. The rule is: if
 //! there is work for a lane, then as many are active as the executor runs at once, or no
 //! further one may exist. Every section of code that makes work, or ceases to be active,
-//! ends with [`State::call_up`], which wakes an idle lane or adds one; a lane that finds
+//! ends with [`PipelineState::call_up`], which wakes an idle lane or adds one; a lane that finds
 //! work calls up the next before it does it. Each live item can have a lane of its own,
 //! so there are never more lanes than items may be in flight.
 
@@ -22,8 +22,7 @@ use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicBool, Ordering};
 
 use super::failure::{Cause, DeadLetter, Failure, Route};
-use super::lane::Lane;
-use super::outlet::{Batch, Outlet, Results};
+use super::outlet::{Outlet, OutletBatch, Results};
 use super::report::Counts;
 use super::sink::Outflow;
 use super::source::Feed;
@@ -43,7 +42,7 @@ const LONG: Duration = Duration::from_micros(200);
 
 pub(super) type Letter<P> = DeadLetter<<P as PerItem>::Item, <P as PerItem>::Error>;
 pub(super) type Router<E> = Box<dyn Fn(&Failure<E>) -> Route + Send + Sync>;
-pub(super) type Outcome<P> = Result<Report, RunError<<P as PerItem>::Error>>;
+pub(super) type RunOutcome<P> = Result<Report, RunError<<P as PerItem>::Error>>;
 
 /// How to copy an item.
 pub(super) type Copier<I> = fn(&I) -> I;
@@ -52,7 +51,7 @@ pub(super) type Copier<I> = fn(&I) -> I;
 pub(super) type Numbered<P> = (u64, <P as PerItem>::Item);
 
 /// What does not change during a run.
-pub(super) struct Settings<P: PerItem> {
+pub(super) struct RunSettings<P: PerItem> {
     pub(super) in_flight: usize,
     /// How many lanes the executor runs at once.
     pub(super) parallelism: usize,
@@ -60,7 +59,6 @@ pub(super) struct Settings<P: PerItem> {
     /// How to copy an item before its run, for the sink of dead letters.
     pub(super) copy: Option<Copier<P::Item>>,
     pub(super) timer: Arc<dyn Timer>,
-    pub(super) spawn: Box<dyn Fn(Lane<P>) + Send + Sync>,
 }
 
 /// Where a run is.
@@ -84,7 +82,7 @@ pub(super) enum Supply {
     Ended,
 }
 
-pub(super) struct State<P: PerItem> {
+pub(super) struct PipelineState<P: PerItem> {
     pub(super) phase: Phase,
     pub(super) paused: bool,
     /// `None` while a lane has it.
@@ -107,26 +105,37 @@ pub(super) struct State<P: PerItem> {
     pub(super) active: usize,
     /// Lanes that wait for the item they run.
     pub(super) in_items: usize,
-    idle: Vec<Arc<Seat>>,
-    seats: Vec<Arc<Seat>>,
+    idle: Vec<Arc<LaneSeat>>,
+    seats: Vec<Arc<LaneSeat>>,
     /// Why it ends early; the first counts.
     pub(super) causes: Vec<Cause<P::Error>>,
     pub(super) began: Option<Instant>,
     /// All is dropped, and the outcome was there to be taken.
     pub(super) over: bool,
-    pub(super) outcome: Option<Outcome<P>>,
+    pub(super) outcome: Option<RunOutcome<P>>,
     pub(super) waiter: Option<Waker>,
+}
+
+/// Whether a lane counts as active, or what it waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Active,
+    /// Waits for the item it runs.
+    InItem,
+    /// Waits for a sink, or is idle.
+    Waiting,
+    Left,
 }
 
 /// Where a lane that waits can be woken.
 #[derive(Default)]
-pub(super) struct Seat {
+pub(super) struct LaneSeat {
     waker: Mutex<Option<Waker>>,
     /// It was idle and is to look for work.
     called: AtomicBool,
 }
 
-impl Seat {
+impl LaneSeat {
     /// Leaves a waker, to be found by whoever calls or cancels afterwards.
     pub(super) fn wait(&self, waker: &Waker) {
         let known = |old: &Option<Waker>| old.as_ref().is_some_and(|old| old.will_wake(waker));
@@ -157,9 +166,9 @@ impl Seat {
 #[must_use = "a lane that is counted as active has to be woken"]
 pub(super) enum Call {
     Nobody,
-    Wake(Arc<Seat>),
-    WakeAll(Vec<Arc<Seat>>),
-    Spawn(Arc<Seat>),
+    Wake(Arc<LaneSeat>),
+    WakeAll(Vec<Arc<LaneSeat>>),
+    Spawn(Arc<LaneSeat>),
 }
 
 /// How the run of an item ended, unless with one result.
@@ -183,9 +192,9 @@ impl<P: PerItem> Finished<P> {
 /// What a lane is to do next.
 pub(super) enum Step<P: PerItem> {
     /// Push these results.
-    Push(Box<dyn Outflow<P::Output>>, Batch<P::Output>),
+    Push(Box<dyn Outflow<P::Output>>, OutletBatch<P::Output>),
     /// Push these dead letters.
-    Letters(Box<dyn Outflow<Letter<P>>>, Batch<Letter<P>>),
+    Letters(Box<dyn Outflow<Letter<P>>>, OutletBatch<Letter<P>>),
     /// Run the items of its chunk.
     Run,
     /// Acknowledge these, and pull so many.
@@ -208,7 +217,7 @@ pub(super) struct Closing<P: PerItem> {
     pub(super) in_order: bool,
 }
 
-impl<P: PerItem> State<P> {
+impl<P: PerItem> PipelineState<P> {
     pub(super) fn new(
         feed: Box<dyn Feed<P::Item>>,
         results: Outlet<P::Output>,
@@ -251,8 +260,8 @@ impl<P: PerItem> State<P> {
     /// Without any the lane is idle; or it leaves, if there will be no more.
     pub(super) fn step(
         &mut self,
-        settings: &Settings<P>,
-        seat: &Arc<Seat>,
+        settings: &RunSettings<P>,
+        seat: &Arc<LaneSeat>,
         chunk: &mut VecDeque<Numbered<P>>,
         limit: usize,
     ) -> Step<P> {
@@ -287,14 +296,14 @@ impl<P: PerItem> State<P> {
     /// Without this, one lane slept while the other one pulled, and both took 68 to 95 ns for
     /// an item where one alone takes 58; now they take 38 to 48 (the pipeline of `--bench
     /// graph`, two workers).
-    fn should_pull_ahead(&self, settings: &Settings<P>) -> bool {
+    fn should_pull_ahead(&self, settings: &RunSettings<P>) -> bool {
         self.active > 1
             && self.backlog.len() < PULL
             && self.feed.is_some()
             && self.room(settings) == PULL
     }
 
-    fn pull(&mut self, settings: &Settings<P>) -> Step<P> {
+    fn pull(&mut self, settings: &RunSettings<P>) -> Step<P> {
         let feed = self.feed.take().expect("looked at by the caller");
         let room = self.room(settings);
         self.live += room;
@@ -307,7 +316,7 @@ impl<P: PerItem> State<P> {
     }
 
     /// How many items may be pulled.
-    fn room(&self, settings: &Settings<P>) -> usize {
+    fn room(&self, settings: &RunSettings<P>) -> usize {
         if self.phase != Phase::Open || self.paused || self.supply != Supply::Ready {
             return 0;
         }
@@ -323,7 +332,7 @@ impl<P: PerItem> State<P> {
         }
     }
 
-    fn wants_source(&self, settings: &Settings<P>) -> bool {
+    fn wants_source(&self, settings: &RunSettings<P>) -> bool {
         self.feed.is_some() && (!self.acks.is_empty() || self.room(settings) > 0)
     }
 
@@ -336,7 +345,7 @@ impl<P: PerItem> State<P> {
 
     /// If all lanes wait, and no item will come that others could wait for: how many items
     /// there are.
-    pub(super) fn silence(&self, settings: &Settings<P>) -> Option<usize> {
+    pub(super) fn silence(&self, settings: &RunSettings<P>) -> Option<usize> {
         let dry = self.paused || self.phase == Phase::Draining || self.supply == Supply::Ended;
         // There is no room for more, and no push that would make some.
         let full = self.live >= settings.in_flight
@@ -364,7 +373,7 @@ impl<P: PerItem> State<P> {
     }
 
     /// Calls up one lane more, if there is work for it; all, if there will be no more.
-    pub(super) fn call_up(&mut self, settings: &Settings<P>) -> Call {
+    pub(super) fn call_up(&mut self, settings: &RunSettings<P>) -> Call {
         if self.is_over() {
             return self.call_all();
         }
@@ -386,7 +395,7 @@ impl<P: PerItem> State<P> {
     }
 
     pub(super) fn add_lane(&mut self) -> Call {
-        let seat = Arc::new(Seat::default());
+        let seat = Arc::new(LaneSeat::default());
         self.seats.push(seat.clone());
         self.lanes += 1;
         self.active += 1;
@@ -409,7 +418,7 @@ impl<P: PerItem> State<P> {
     #[must_use]
     pub(super) fn settle(
         &mut self,
-        done: &mut Batch<P::Output>,
+        done: &mut OutletBatch<P::Output>,
         finished: &mut Vec<Finished<P>>,
     ) -> bool {
         let mut stop = false;

@@ -1,101 +1,19 @@
 //! The nodes on one task: the body of the function, and that of a pipeline's items.
 //!
 //! Both run the same sections one after the other; what an item adds around each node,
-//! its gates and its counters, is in [`Mode`] and in [`gate`].
+//! its gates and its counters, is in [`Mode`] and in [`gate`](super::gate).
 
 use proc_macro2::TokenStream;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Stmt};
 
 use super::ends::Returns;
-use super::node::{self, Env};
-use super::{gate, group, rt};
+use super::flat::flat;
+use super::group::group;
+use super::lend::{self, lent};
+use super::mode::{Mode, references};
 use crate::lower::Graph;
 use crate::parse::Kind;
-
-/// Whose body it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// The function's: what is emitted is what was written, as far as possible.
-    Plain,
-    /// That of an item of a pipeline, with `__program`, `__gates`, `__run` and `__item`.
-    Item,
-}
-
-impl Mode {
-    /// The beginning of a step that is alone.
-    pub(super) fn at(self, step: usize) -> TokenStream {
-        match self {
-            Self::Plain => TokenStream::new(),
-            Self::Item => emit!(__run.at(#step);),
-        }
-    }
-
-    /// The end of a step that is alone, if what follows is not.
-    pub(super) fn leave(self) -> TokenStream {
-        match self {
-            Self::Plain => TokenStream::new(),
-            Self::Item => emit!(__run.leave();),
-        }
-    }
-
-    /// The beginning of a step of a group.
-    pub(super) fn enter(self, step: usize) -> TokenStream {
-        match self {
-            Self::Plain => TokenStream::new(),
-            Self::Item => emit!(let __inside = __run.enter(#step);),
-        }
-    }
-
-    /// The end of a step of a group.
-    pub(super) fn done(self) -> TokenStream {
-        match self {
-            Self::Plain => TokenStream::new(),
-            Self::Item => emit!(__inside.done();),
-        }
-    }
-
-    /// The value of a node.
-    pub(super) fn value(self, graph: &Graph, step: usize) -> TokenStream {
-        match self {
-            Self::Plain => node::value(graph, step, &Env::plain(graph)),
-            Self::Item => gate::value(graph, step),
-        }
-    }
-
-    /// What the body returns when a step ends it with `result`.
-    pub(super) fn exit(self, graph: &Graph, step: usize, result: TokenStream) -> TokenStream {
-        let rt = rt(&graph.parsed);
-        let output = &graph.parsed.output;
-        match (self, graph.flat) {
-            (Self::Item, Some(flat)) if step <= flat && graph.parsed.fallible() => {
-                emit!(#rt::one::<#output>(#result))
-            }
-            (Self::Item, Some(flat)) if step <= flat => emit!(::std::vec![#result]),
-            _ => result,
-        }
-    }
-
-    /// Whether a step may have to wait for something.
-    fn awaits(self, graph: &Graph, step: usize) -> bool {
-        let exclusive = || {
-            let inputs = graph.inputs_of(step);
-            inputs.into_iter().any(|value| graph.is_exclusive(value))
-        };
-        let step = &graph.steps()[step];
-        let options = &step.options;
-        step.traits.awaits
-            || !step.traits.skips.is_empty()
-            || options.attempts()
-            || (self == Self::Item
-                && (options.gated() || options.blocking.is_some() || exclusive()))
-    }
-
-    /// Whether a name is a reference already, when a step begins.
-    pub(super) fn is_reference(self, graph: &Graph, value: usize, step: usize) -> bool {
-        self == Self::Item && graph.is_below_flat(step) && graph.is_above_flat(value)
-    }
-}
 
 /// What is emitted together.
 enum Section {
@@ -113,7 +31,7 @@ pub(super) fn body(graph: &Graph, mode: Mode) -> TokenStream {
                 let below = sections
                     .by_ref()
                     .map(|section| emit_section(graph, section, mode));
-                gate::flat(graph, step, &below.collect())
+                flat(graph, step, &below.collect())
             }
             other => emit_section(graph, other, mode),
         });
@@ -124,7 +42,7 @@ pub(super) fn body(graph: &Graph, mode: Mode) -> TokenStream {
 fn emit_section(graph: &Graph, section: Section, mode: Mode) -> TokenStream {
     match section {
         Section::Straight(step) => straight(graph, step, mode),
-        Section::Group(steps) => group::group(graph, &steps, mode),
+        Section::Group(steps) => group(graph, &steps, mode),
     }
 }
 
@@ -158,42 +76,8 @@ fn close(graph: &Graph, mode: Mode, open: &mut Vec<usize>, sections: &mut Vec<Se
     }
 }
 
-/// The inputs of a step that has everything to itself. Values that it does not own by the
-/// rules it does not own here either. It may turn out not to use one: behind a `cfg`, or
-/// in a macro.
-pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStream> {
-    let lent = node::lent(graph, step);
-    let batch = graph.steps()[step].options.batch.as_ref();
-    let inputs = graph.inputs_of(step).into_iter().map(|value| {
-        let name = &graph.values[value].name;
-        let gathered = batch.is_some_and(|batch| batch.value == *name);
-        match mode {
-            Mode::Item if graph.is_exclusive(value) => TokenStream::new(), // locked
-            // The call of the batch has them all.
-            Mode::Item if gathered => TokenStream::new(),
-            _ if mode.is_reference(graph, value, step) => TokenStream::new(),
-            _ if lent.contains(name) => {
-                let alone = node::alone(graph, step, value, emit!(#name));
-                emit!(#[allow(unused_variables)] let #name = &#alone;)
-            }
-            _ if gathered => {
-                let alone = node::alone(graph, step, value, emit!(#name));
-                emit!(#[allow(unused_variables)] let #name = #alone;)
-            }
-            _ => TokenStream::new(),
-        }
-    });
-    let locks = match (mode, &graph.steps()[step].kind) {
-        (Mode::Item, Kind::Fence(_) | Kind::Tail(_)) => gate::locks(graph, step),
-        (Mode::Item, Kind::Node(_)) => None, // behind its gates
-        (Mode::Plain, _) => None,
-    };
-    let inputs = inputs.filter(|input| !input.is_empty());
-    inputs.chain(locks).collect()
-}
-
 fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
-    let lent = node::lent(graph, index);
+    let lent = lent(graph, index);
     let references = references(graph, index, mode);
     let output = &graph.parsed.output;
     let at = mode.at(index);
@@ -208,7 +92,7 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
     };
     match (&graph.steps()[index].kind, mode) {
         (Kind::Fence(stmt), Mode::Plain) => {
-            let stmt = node::stmt(graph, stmt, &lent);
+            let stmt = lend::stmt(graph, stmt, &lent);
             if references.is_empty() {
                 emit!(#stmt)
             } else {
@@ -218,7 +102,7 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
         (Kind::Fence(stmt), Mode::Item) => {
             let mut stmt = stmt.clone();
             Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
-            let stmt = node::stmt(graph, &stmt, &lent);
+            let stmt = lend::stmt(graph, &stmt, &lent);
             // Without `;` it would be the value of the block.
             let semi = matches!(stmt, Stmt::Expr(_, None)).then(|| emit!(;));
             emit!({ #at #(#references)* #stmt #semi })
@@ -226,13 +110,13 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
         // A body without a result needs none.
         (Kind::Tail(Expr::Tuple(unit)), Mode::Plain) if unit.elems.is_empty() => TokenStream::new(),
         (Kind::Tail(expr), Mode::Plain) => {
-            let expr = node::expr(graph, expr, &lent);
+            let expr = lend::expr(graph, expr, &lent);
             emit!(#expr)
         }
         (Kind::Tail(expr), Mode::Item) => {
             let mut expr = expr.clone();
             Returns { exit: &exit }.visit_expr_mut(&mut expr);
-            let expr = node::expr(graph, &expr, &lent);
+            let expr = lend::expr(graph, &expr, &lent);
             let end = exit(emit!(#expr));
             emit!({ #at #(#references)* #end })
         }

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Path, PathArguments};
 
+use super::emit::quiet;
 use crate::draw;
 use crate::lower::Graph;
 use crate::parse::{Kind, called};
@@ -25,7 +26,7 @@ pub(super) fn drawing(graph: &Graph) -> Vec<Attribute> {
 /// means what it means in the function.
 fn callees(graph: &Graph) -> TokenStream {
     let (krate, name) = (&graph.parsed.args.krate, &graph.parsed.plain.sig.ident);
-    let quiet = super::quiet();
+    let quiet = quiet();
     let callees: Vec<TokenStream> = (0..graph.steps().len())
         .filter_map(|step| {
             let path = callee(graph, step)?;
@@ -65,7 +66,7 @@ fn constant(step: usize) -> Ident {
 /// The module beside the function.
 pub(super) fn module(graph: &Graph, rest: &TokenStream) -> TokenStream {
     let (vis, name) = (&graph.parsed.plain.vis, &graph.parsed.plain.sig.ident);
-    let quiet = super::quiet();
+    let quiet = quiet();
     let description = description(graph);
     let callees = callees(graph);
     let docs = if graph.needs_stream() {

@@ -6,8 +6,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Stmt};
 
-use super::node::respan;
-use super::rt;
+use super::emit::{respan, rt};
 use crate::lower::Graph;
 use crate::traits::is_skip;
 

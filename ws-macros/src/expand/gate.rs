@@ -1,17 +1,15 @@
-//! What a pipeline adds to a node: its gates, a thread for what blocks, and `flat`.
+//! What a pipeline adds to a node: its gates, and a thread for what blocks.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
-use syn::Ident;
 use syn::spanned::Spanned;
 
-use super::body::{self, Mode};
+use super::emit::{respan, rt};
+use super::lend::{self, lent};
 use super::node::{self, Env};
 use super::parallel::signature::param;
-use super::{own, rt};
 use crate::gates::Batch;
 use crate::lower::{Graph, Maker};
-use crate::parse::{Kind, Node};
 
 /// The value of a node, gates and all.
 pub(super) fn value(graph: &Graph, step: usize) -> TokenStream {
@@ -28,11 +26,11 @@ pub(super) fn value(graph: &Graph, step: usize) -> TokenStream {
     let Some(key) = &options.key else {
         return value;
     };
-    let mut lent = node::lent(graph, step);
+    let mut lent = lent(graph, step);
     if let Some(batch) = &options.batch {
         lent.remove(&batch.value);
     }
-    let expr = node::expr(graph, &key.expr, &lent);
+    let expr = lend::expr(graph, &key.expr, &lent);
     let hash = quote_spanned!(key.expr.span()=> &(#expr));
     emit! {{
         let __hash = __gates.hash(#step, #hash);
@@ -92,10 +90,7 @@ fn gathered(graph: &Graph, step: usize, batch: &Batch) -> TokenStream {
     };
     let (answers, failed) = if fallible {
         // What rustc says about the error, it says at the option.
-        let (rt, output) = (
-            node::respan(&rt, batch.span),
-            node::respan(output, batch.span),
-        );
+        let (rt, output) = (respan(&rt, batch.span), respan(output, batch.span));
         let ended = quote_spanned!(batch.span=> #rt::ended::<#output>);
         (
             emit!(#rt::cause::<#output, _>(#value)),
@@ -113,7 +108,7 @@ fn gathered(graph: &Graph, step: usize, batch: &Batch) -> TokenStream {
     } else {
         shared(graph, step)
     };
-    let lent = node::lent(graph, step).contains(name);
+    let lent = lent(graph, step).contains(name);
     let lent = lent.then(|| emit!(let #name = &#name;));
     emit! {
         match __gates.batch(#step, #name, |#name| {
@@ -158,90 +153,6 @@ pub(super) fn borrowed(graph: &Graph, input: usize) -> TokenStream {
         .any(|value| value.maker == Maker::Input(input) && !value.users.is_empty());
     let allow = used.then(|| emit!(#[allow(unused_variables)]));
     emit!(#allow let #pat = &*__program.#field;)
-}
-
-/// The exclusive inputs of a step, until the end of the block.
-pub(super) fn locks(graph: &Graph, step: usize) -> Option<TokenStream> {
-    lock(graph, step, |name| emit!(__program.#name))
-}
-
-/// The same, where each is in `handle`. All of them together: see `turns`.
-pub(super) fn lock(
-    graph: &Graph,
-    step: usize,
-    handle: impl Fn(&Ident) -> TokenStream,
-) -> Option<TokenStream> {
-    let rt = rt(&graph.parsed);
-    let inputs = graph.inputs_of(step).into_iter();
-    let exclusive = inputs.filter(|&value| graph.is_exclusive(value));
-    let names: Vec<&Ident> = exclusive.map(|value| &graph.values[value].name).collect();
-    let handles: Vec<TokenStream> = names.iter().map(|name| handle(name)).collect();
-    let turns = names.iter().map(|name| own("turn", name));
-    let turns: Vec<Ident> = turns.collect();
-    let guards = names.iter().map(|name| own("lent", name));
-    let guards: Vec<Ident> = guards.collect();
-    (!names.is_empty()).then(|| {
-        emit! {
-            let [#(#turns),*] = #rt::turns([#(#rt::turn(&#handles)),*]).await;
-            #(
-                let mut #guards = #rt::enter(&#handles, #turns);
-                #[allow(unused_variables)]
-                let #names = &mut *#guards;
-            )*
-        }
-    })
-}
-
-/// A node with `flat`, and what runs for each element.
-pub(super) fn flat(graph: &Graph, step: usize, below: &TokenStream) -> TokenStream {
-    let rt = rt(&graph.parsed);
-    let output = &graph.parsed.output;
-    let (Kind::Node(Node { pat, ty, attrs, .. }), Some(flat)) =
-        (&graph.steps()[step].kind, &graph.steps()[step].options.flat)
-    else {
-        return TokenStream::new();
-    };
-    let mode = Mode::Item;
-    let references = body::references(graph, step, mode);
-    let (at, value, leave) = (mode.at(step), mode.value(graph, step), mode.leave());
-    let at_once = match &flat.at_once {
-        Some(at_once) => number(at_once, "0 elements at a time would never end"),
-        None => emit!(1),
-    };
-    // The elements share what is above them.
-    let above = (0..graph.values.len()).filter(|&value| {
-        let used = |&user: &usize| graph.is_below_flat(user);
-        graph.is_above_flat(value)
-            && !graph.is_shared_input(value)
-            && graph.values[value].users.iter().any(used)
-    });
-    let above = above.map(|value| {
-        let name = &graph.values[value].name;
-        emit!(#[allow(unused_variables)] let #name = &#name;)
-    });
-    let count = graph.steps().len();
-    let ty = ty.as_ref().map(|ty| emit!(: #ty));
-    let (flat, element) = if graph.parsed.fallible() {
-        (
-            emit!(#rt::flat::<#output, _, _, _>),
-            emit!(#rt::element::<#output>),
-        )
-    } else {
-        (emit!(#rt::flat_all), emit!(#rt::sure_element::<#output>))
-    };
-    emit! {
-        let __elements = { #at #(#references)* let __value = #value; #leave __value };
-        #(#above)*
-        #flat(#at_once, __elements, move |__element| async move {
-            let __states = <[#rt::AtomicU8; #count] as #rt::States>::new();
-            let __below = __run.element(&__states);
-            #element(&__below, async {
-                let __run = &__below;
-                #(#attrs)* let #pat #ty = __element;
-                #below
-            }).await
-        }).await
-    }
 }
 
 /// A number that is checked when the graph is compiled.

@@ -8,8 +8,10 @@ use quote::{format_ident, quote_spanned};
 use syn::Ident;
 use syn::spanned::Spanned;
 
-use super::body::Mode;
-use super::{node, own, rt};
+use super::emit::{own, rt};
+use super::lend::lent;
+use super::mode::Mode;
+use super::node;
 use crate::lower::{Graph, Maker};
 use crate::parse::{Kind, Node};
 
@@ -110,7 +112,7 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
     let Kind::Node(node) = &graph.steps()[step].kind else {
         return TokenStream::new(); // fences are never in a group
     };
-    let lent = node::lent(graph, step);
+    let lent = lent(graph, step);
     let batch = graph.steps()[step].options.batch.as_ref();
     // It may turn out not to use one: behind a `cfg`, or in a macro.
     let allow = emit!(#[allow(unused_variables)]);

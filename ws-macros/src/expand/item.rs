@@ -11,9 +11,12 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Generics, Ident, Type};
 
-use super::body::{Mode, body};
+use super::body::body;
+use super::emit::{quiet, rt};
+use super::lend::lent;
+use super::mode::Mode;
 use super::parallel::signature::{Signature, owned, param};
-use super::{gate, node, quiet, rt};
+use super::{gate, node};
 use crate::lower::Graph;
 use crate::parse::{Input, Parsed};
 
@@ -55,7 +58,7 @@ pub(crate) fn unbindable(graph: &Graph) -> Option<String> {
     }
     (0..graph.steps().len()).find_map(|step| {
         graph.steps()[step].options.blocking?;
-        let lent = node::lent(graph, step).into_iter().min()?;
+        let lent = lent(graph, step).into_iter().min()?;
         let step = &graph.steps()[step].name;
         Some(format!(
             "node `{step}` blocks a thread and borrows `{lent}`, which would have to live until it is done"
@@ -196,7 +199,7 @@ fn program(graph: &Graph) -> TokenStream {
         return TokenStream::new();
     };
     let (item_ty, item_pat) = (&item.ty, &item.pat);
-    let Ends {
+    let EndTypes {
         output,
         error,
         ret,
@@ -293,38 +296,38 @@ fn lints(graph: &Graph) -> TokenStream {
 }
 
 /// What the code of an item returns, and what that means.
-struct Ends {
+struct EndTypes {
     output: TokenStream,
     error: TokenStream,
     ret: TokenStream,
     verdict: TokenStream,
 }
 
-fn ends(graph: &Graph) -> Ends {
+fn ends(graph: &Graph) -> EndTypes {
     let rt = rt(&graph.parsed);
     let ty = &graph.parsed.output;
     let never = emit!(::core::convert::Infallible);
     let ends = emit!(<#ty as #rt::Ends>);
     match (graph.parsed.fallible(), graph.flat) {
-        (true, None) => Ends {
+        (true, None) => EndTypes {
             output: emit!(#ends::Output),
             error: emit!(#ends::Error),
             ret: emit!(#ty),
             verdict: emit!(#rt::verdict::<#ty>(__end, __run.failed())),
         },
-        (true, Some(_)) => Ends {
+        (true, Some(_)) => EndTypes {
             output: emit!(#ends::Output),
             error: emit!(#ends::Error),
             ret: emit!(<#ty as #rt::Outcome>::With<::std::vec::Vec<#ends::Output>>),
             verdict: emit!(#rt::many::<#ty>(__end, __run.failed())),
         },
-        (false, None) => Ends {
+        (false, None) => EndTypes {
             output: emit!(#ty),
             error: never,
             ret: emit!(#ty),
             verdict: emit!(#rt::Verdict::Done(__end)),
         },
-        (false, Some(_)) => Ends {
+        (false, Some(_)) => EndTypes {
             output: emit!(#ty),
             error: never,
             ret: emit!(::std::vec::Vec<#ty>),

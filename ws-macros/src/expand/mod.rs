@@ -9,33 +9,30 @@
 //! Neither contains unsafe code. Names that the user does not see begin with `__`, with
 //! spans that keep them apart from the user's.
 
-/// `quote!`, with spans that keep our variables apart from the user's.
-macro_rules! emit {
-    ($($tokens:tt)*) => {
-        ::quote::quote_spanned!(::proc_macro2::Span::mixed_site()=> $($tokens)*)
-    };
-}
+#[macro_use]
+mod emit;
 
 mod body;
 pub(crate) mod describe;
 mod ends;
+mod flat;
 mod gate;
 mod group;
 mod item;
+mod lend;
+mod locks;
+mod mode;
 mod node;
 pub(crate) mod parallel;
 pub(crate) mod plain;
 
 pub(crate) use item::unbindable;
 
-use proc_macro2::{Span, TokenStream};
-use quote::format_ident;
-use syn::Ident;
-use syn::ext::IdentExt;
+use proc_macro2::TokenStream;
 
+use self::emit::quiet;
 use crate::errors::Errors;
 use crate::lower::Graph;
-use crate::parse::Parsed;
 
 /// All of it.
 pub(crate) fn expand(graph: &Graph) -> TokenStream {
@@ -73,20 +70,4 @@ pub(crate) fn stub(graph: &Graph, errors: &Errors) -> TokenStream {
         parallel::stub(graph, errors)
     };
     emit!(#lints #function #module)
-}
-
-/// The path of the runtime.
-pub(crate) fn rt(parsed: &Parsed) -> TokenStream {
-    let krate = &parsed.args.krate;
-    emit!(#krate::graph::rt)
-}
-
-/// A name of ours that belongs to one of the user's.
-fn own(prefix: &str, name: &Ident) -> Ident {
-    format_ident!("__{}_{}", prefix, name.unraw(), span = Span::mixed_site())
-}
-
-/// Lints that code made by a macro need not pass.
-fn quiet() -> TokenStream {
-    emit!(#[allow(unused, unreachable_pub, unreachable_code, clippy::all, clippy::pedantic)])
 }

@@ -8,7 +8,8 @@
 
 use proc_macro2::TokenStream;
 
-use super::body::{Mode, body};
+use super::body::body;
+use super::mode::Mode;
 use crate::lower::Graph;
 
 pub(super) fn function(graph: &Graph) -> TokenStream {

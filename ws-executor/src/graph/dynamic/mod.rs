@@ -12,8 +12,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ws_core::Spawn;
-
 use super::slot::{Lent, SharedSlot, Slot};
 use crate::task::contain::ignore_panic;
 
@@ -61,7 +59,7 @@ pub struct DynGraph {
 /// Clears the code of what did not run, last first: code holds on to nodes before its
 /// own, and letting go of the first of a long chain would recurse through all of it.
 #[derive(Default)]
-struct Nodes(Vec<Arc<dyn Work>>);
+struct Nodes(Vec<Arc<dyn NodeWork>>);
 
 impl Drop for Nodes {
     fn drop(&mut self) {
@@ -81,7 +79,7 @@ pub struct Output<T> {
     value: Arc<dyn Value<T>>,
 }
 
-trait Work: Send + Sync {
+trait NodeWork: Send + Sync {
     /// Runs the code; of a node that awaits, up to its future.
     fn run(&self) -> Option<Awaits>;
     fn clear(&self);
@@ -99,7 +97,7 @@ struct NodeCell<C, T> {
     value: SharedSlot<T>,
 }
 
-impl<T, C: FnOnce() -> T + Send> Work for NodeCell<C, T>
+impl<T, C: FnOnce() -> T + Send> NodeWork for NodeCell<C, T>
 where
     T: Send + Sync,
 {
@@ -117,7 +115,7 @@ where
 /// The code of a node that awaits.
 struct AsyncCell<C>(Slot<C>);
 
-impl<C: FnOnce() -> Awaits + Send> Work for AsyncCell<C> {
+impl<C: FnOnce() -> Awaits + Send> NodeWork for AsyncCell<C> {
     fn run(&self) -> Option<Awaits> {
         let code = self.0.take();
         Some(code())
@@ -240,7 +238,7 @@ impl DynGraph {
         self.add(Arc::new(AsyncCell(Slot::full(code))), value)
     }
 
-    fn add<T>(&mut self, node: Arc<dyn Work>, value: Arc<dyn Value<T>>) -> Output<T> {
+    fn add<T>(&mut self, node: Arc<dyn NodeWork>, value: Arc<dyn Value<T>>) -> Output<T> {
         let index = u32::try_from(self.nodes.0.len()).expect("no more than 2^32 nodes");
         self.nodes.0.push(node);
         Output {
@@ -446,20 +444,5 @@ impl DynGraph {
             "a node waits only for nodes that were added before it"
         );
         self.edges.push((first.index, second.index));
-    }
-
-    /// Runs all nodes on `spawner`; their values are in their [`Output`]s then.
-    ///
-    /// Dropping the future cancels the run: nodes that have not begun do not, and those
-    /// that await are dropped. See the example at [`DynGraph`].
-    ///
-    /// # Panics
-    /// With the first panic of a node, after all others have ended; or if the executor was
-    /// shut down.
-    pub async fn run<S>(self, spawner: &S)
-    where
-        S: Spawn + Clone + Send + Sync + 'static,
-    {
-        run::run(self, spawner.clone()).await;
     }
 }

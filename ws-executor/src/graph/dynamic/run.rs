@@ -23,7 +23,7 @@ use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use super::{Awaits, DynGraph, Nodes};
-use crate::graph::cancel::{Cancel, Seat};
+use crate::graph::cancel::{Cancel, CancelSeat};
 use crate::graph::lock;
 use crate::task::contain::{Payload, contain, ignore_panic};
 
@@ -33,19 +33,36 @@ const TURN: usize = 64;
 /// measured.
 const CHUNK: usize = 32;
 
+impl DynGraph {
+    /// Runs all nodes on `spawner`; their values are in their [`Output`](super::Output)s then.
+    ///
+    /// Dropping the future cancels the run: nodes that have not begun do not, and those
+    /// that await are dropped. See the example at [`DynGraph`].
+    ///
+    /// # Panics
+    /// With the first panic of a node, after all others have ended; or if the executor was
+    /// shut down.
+    pub async fn run<S>(self, spawner: &S)
+    where
+        S: Spawn + Clone + Send + Sync + 'static,
+    {
+        run(self, spawner.clone()).await;
+    }
+}
+
 /// Runs all nodes; see [`DynGraph::run`].
-pub(super) async fn run<S>(graph: DynGraph, spawner: S)
+async fn run<S>(graph: DynGraph, spawner: S)
 where
     S: Spawn + Send + Sync + 'static,
 {
-    let run = Owner(Arc::new(Run::new(graph, spawner)));
+    let run = Owner(Arc::new(DynRun::new(graph, spawner)));
     let shared = &run.0;
-    let own = Member::new(shared);
+    let own = BranchMember::new(shared);
     let more = (shared.first.len() / CHUNK).min(shared.parallelism.saturating_sub(1));
     for _ in 0..more {
         shared
             .spawner
-            .spawn(branch(Member::new(shared), Vec::new()));
+            .spawn(branch(BranchMember::new(shared), Vec::new()));
     }
     branch(own, Vec::new()).await;
     poll_fn(|cx| {
@@ -72,7 +89,7 @@ where
 }
 
 /// Cancels what is left of a run when its future is dropped.
-struct Owner<S>(Arc<Run<S>>);
+struct Owner<S>(Arc<DynRun<S>>);
 
 impl<S> Drop for Owner<S> {
     fn drop(&mut self) {
@@ -80,7 +97,7 @@ impl<S> Drop for Owner<S> {
     }
 }
 
-struct Run<S> {
+struct DynRun<S> {
     spawner: S,
     parallelism: usize,
     nodes: Nodes,
@@ -99,7 +116,7 @@ struct Run<S> {
     waker: Mutex<Option<Waker>>,
 }
 
-impl<S: Spawn> Run<S> {
+impl<S: Spawn> DynRun<S> {
     fn new(graph: DynGraph, spawner: S) -> Self {
         let DynGraph { nodes, edges, .. } = graph;
         let count = nodes.0.len();
@@ -187,15 +204,15 @@ impl<S: Spawn> Run<S> {
 }
 
 /// Being a branch: counted while it lives, wherever it is dropped.
-struct Member<S> {
-    run: Arc<Run<S>>,
+struct BranchMember<S> {
+    run: Arc<DynRun<S>>,
     /// Where its waker is, if it awaits.
-    seat: Seat,
+    seat: CancelSeat,
     complete: bool,
 }
 
-impl<S> Member<S> {
-    fn new(run: &Arc<Run<S>>) -> Self {
+impl<S> BranchMember<S> {
+    fn new(run: &Arc<DynRun<S>>) -> Self {
         // Relaxed: whoever makes a branch is counted, or is the run itself.
         run.live.fetch_add(1, Ordering::Relaxed);
         Self {
@@ -210,7 +227,7 @@ impl<S> Member<S> {
     }
 }
 
-impl<S> Drop for Member<S> {
+impl<S> Drop for BranchMember<S> {
     fn drop(&mut self) {
         if !self.complete && !self.run.cancel.is_cancelled() {
             self.run.lost.store(true, Ordering::Relaxed);
@@ -232,7 +249,10 @@ impl<S> Drop for Member<S> {
     clippy::manual_async_fn,
     reason = "a branch spawns branches; their type says that they are `Send`"
 )]
-fn branch<S>(member: Member<S>, mut ready: Vec<u32>) -> impl Future<Output = ()> + Send + 'static
+fn branch<S>(
+    member: BranchMember<S>,
+    mut ready: Vec<u32>,
+) -> impl Future<Output = ()> + Send + 'static
 where
     S: Spawn + Send + Sync + 'static,
 {
@@ -250,11 +270,11 @@ where
             // Relaxed: a hint. Too many branches or too few are slower and not wrong.
             if !ready.is_empty() && run.live.load(Ordering::Relaxed) < run.parallelism {
                 let half = ready.drain(..ready.len().div_ceil(2)).collect();
-                run.spawner.spawn(branch(Member::new(run), half));
+                run.spawner.spawn(branch(BranchMember::new(run), half));
             }
             if let Some(awaits) = run.run_node(node, &mut ready) {
                 run.spawner
-                    .spawn(awaiting_branch(Member::new(run), node, awaits));
+                    .spawn(awaiting_branch(BranchMember::new(run), node, awaits));
             }
             turn += 1;
             if turn % TURN == 0 {
@@ -267,7 +287,7 @@ where
 
 /// Runs a node that awaits, and what that makes ready.
 fn awaiting_branch<S>(
-    member: Member<S>,
+    member: BranchMember<S>,
     node: u32,
     awaits: Awaits,
 ) -> impl Future<Output = ()> + Send + 'static

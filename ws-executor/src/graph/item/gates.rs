@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::batch::BatchGate;
 use super::key::KeyGate;
 use super::rate::Rate;
-use super::stats::Stats;
+use super::stats::ItemStats;
 use crate::graph::attempt::{Pass, Site};
 use crate::graph::limit::{Limit, Permit};
 use crate::graph::{Graph, ThreadTimer, Timer};
@@ -30,7 +30,7 @@ pub struct NodeGates {
 }
 
 /// The gates of a node at work.
-struct Node {
+struct GatedNode {
     limit: Option<Limit>,
     rate: Option<Rate>,
     queue: Option<Limit>,
@@ -42,8 +42,8 @@ struct Node {
 pub struct Gates {
     graph: &'static Graph,
     timer: Option<Arc<dyn Timer>>,
-    stats: Stats,
-    nodes: Box<[Node]>,
+    stats: ItemStats,
+    nodes: Box<[GatedNode]>,
     /// The nodes with a key: every item that ends tells them.
     keyed: Box<[usize]>,
     least: usize,
@@ -52,12 +52,12 @@ pub struct Gates {
 /// A permit that needs no borrow: [`Gates::hold`].
 #[derive(Debug)]
 #[must_use]
-pub struct Held {
+pub struct HeldPermit {
     gates: Arc<Gates>,
     node: usize,
 }
 
-impl Drop for Held {
+impl Drop for HeldPermit {
     fn drop(&mut self) {
         if let Some(limit) = &self.gates.nodes[self.node].limit {
             limit.release();
@@ -81,12 +81,12 @@ impl Gates {
         Self {
             graph,
             timer: None,
-            stats: Stats::new(nodes.len()),
+            stats: ItemStats::new(nodes.len()),
             keyed: keyed.map(|(index, _)| index).collect(),
             least: batches.max().unwrap_or(1),
             nodes: nodes
                 .into_iter()
-                .map(|node| Node {
+                .map(|node| GatedNode {
                     limit: node.limit.map(Limit::new),
                     rate: node.rate.map(Rate::new),
                     queue: node.queue.map(Limit::new),
@@ -109,7 +109,7 @@ impl Gates {
         self.graph
     }
 
-    pub(super) fn stats(&self) -> &Stats {
+    pub(super) fn stats(&self) -> &ItemStats {
         &self.stats
     }
 
@@ -182,10 +182,10 @@ impl Gates {
     }
 
     /// Keeps the permit of a node for code that goes on when its item is cancelled.
-    pub fn hold(self: &Arc<Self>, node: usize, permit: Option<Permit<'_>>) -> Option<Held> {
+    pub fn hold(self: &Arc<Self>, node: usize, permit: Option<Permit<'_>>) -> Option<HeldPermit> {
         permit.map(|permit| {
             std::mem::forget(permit);
-            Held {
+            HeldPermit {
                 gates: self.clone(),
                 node,
             }

@@ -23,11 +23,11 @@ use crate::task::contain::ignore_panic;
 /// The gate of a node with a key.
 pub(super) struct KeyGate {
     hasher: RandomState,
-    state: Mutex<State>,
+    state: Mutex<KeyState>,
 }
 
 #[derive(Default)]
-struct State {
+struct KeyState {
     /// All items before this one have registered.
     next: u64,
     /// Those that came before their turn, with the key.
@@ -41,7 +41,7 @@ struct State {
     wakers: HashMap<u64, Waker>,
 }
 
-impl State {
+impl KeyState {
     /// Registers whoever is next, and so on; adds the wakers of those whose turn it is.
     fn advance(&mut self, woken: &mut Vec<Waker>) {
         loop {
@@ -108,7 +108,7 @@ impl KeyGate {
     pub(super) fn new() -> Self {
         Self {
             hasher: RandomState::new(),
-            state: Mutex::new(State::default()),
+            state: Mutex::new(KeyState::default()),
         }
     }
 
@@ -163,7 +163,7 @@ impl KeyGate {
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut State, &mut Vec<Waker>)) {
+    fn change(&self, change: impl FnOnce(&mut KeyState, &mut Vec<Waker>)) {
         let mut woken = Vec::new();
         change(&mut lock(&self.state), &mut woken);
         for waker in woken {

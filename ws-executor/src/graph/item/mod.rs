@@ -17,6 +17,7 @@ mod ends;
 mod flat;
 mod gates;
 mod key;
+mod node_state;
 mod rate;
 mod run;
 mod stats;
@@ -96,12 +97,12 @@ impl<P, I, O, E> fmt::Debug for Items<P, I, O, E> {
 }
 
 /// Having a number, which others may wait for: [`Gates::passed`].
-struct Numbered<'a> {
+struct HeldNumber<'a> {
     gates: &'a Gates,
     number: u64,
 }
 
-impl Drop for Numbered<'_> {
+impl Drop for HeldNumber<'_> {
     fn drop(&mut self) {
         self.gates.passed(self.number);
     }
@@ -120,7 +121,7 @@ where
 
     fn run(&self, number: u64, item: I) -> impl Future<Output = Verdict<O, E>> + Send {
         // Made before the first poll: an item that is dropped before it has ended as well.
-        let numbered = Numbered {
+        let numbered = HeldNumber {
             gates: &self.gates,
             number,
         };

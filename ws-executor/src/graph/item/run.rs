@@ -1,13 +1,5 @@
 //! The run of one item: which nodes it is in, and how it left each.
 //!
-//! | state of a node | meaning |
-//! |---|---|
-//! | `ABSENT` | it has not begun |
-//! | `PASSED` | it has begun, alone; it is done, unless the run is at it |
-//! | `INSIDE` | it has begun beside others, in the poll that is going on |
-//! | `WAITING` | the same, and it was pending at the end of a poll; counted by [`Stats`] |
-//! | `DONE`, `FAILED`, `CANCELLED` | how one that began beside others ended |
-//!
 //! Most nodes are alone: they begin when all before them are done. Of these the run notes
 //! which one it is at, and what is to be known of them follows when the item ends. With a
 //! guard for each, as nodes in a group have, an item of four nodes took 877 instructions
@@ -17,8 +9,6 @@
 //! touches them, so every access is relaxed and compiles to a plain one. They reach the
 //! counters of the pipeline when the item ends, so that an item that goes through costs
 //! one addition and not two for each node.
-//!
-//! [`Stats`]: super::stats::Stats
 
 use std::convert::Infallible;
 use std::fmt;
@@ -32,15 +22,8 @@ use std::time::{Duration, Instant};
 
 use super::ends::Ends;
 use super::gates::Gates;
+use super::node_state::{ABSENT, CANCELLED, DONE, FAILED, INSIDE, PASSED, WAITING};
 use crate::task::contain::Payload;
-
-pub(super) const ABSENT: u8 = 0;
-const INSIDE: u8 = 1;
-const WAITING: u8 = 2;
-pub(super) const DONE: u8 = 3;
-pub(super) const FAILED: u8 = 4;
-pub(super) const CANCELLED: u8 = 5;
-pub(super) const PASSED: u8 = 6;
 
 /// No node has this number.
 const NOWHERE: usize = usize::MAX;
@@ -82,13 +65,13 @@ pub struct Run<'a> {
     gates: &'a Arc<Gates>,
     number: u64,
     states: &'a [AtomicU8],
-    /// When it began, if its nodes are timed: see [`Stats`](super::stats::Stats).
+    /// When it began, if its nodes are timed: see [`ItemStats`](super::stats::ItemStats).
     timed: Option<Instant>,
     /// When the node began that it is at: nanoseconds since then.
     since: AtomicU64,
     /// The node that it is at, alone.
     at: AtomicUsize,
-    /// The node that it was at when it was last pending; counted by `Stats`.
+    /// The node that it was at when it was last pending; counted by `ItemStats`.
     waits_in: AtomicUsize,
     /// The node that it is at has ended it with success.
     ended: AtomicBool,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use ws_core::sync::CachePadded;
 
-use super::run::{ABSENT, CANCELLED, DONE, FAILED, PASSED};
+use super::node_state::{ABSENT, CANCELLED, DONE, FAILED, PASSED};
 use crate::graph::Graph;
 use crate::graph::observe::Histogram;
 use crate::pipeline::NodeReport;
@@ -31,14 +31,14 @@ const TIMED_ONE_OF: u64 = 64;
 const SHARDS: usize = 16;
 
 /// The counters of all nodes.
-pub(super) struct Stats {
+pub(super) struct ItemStats {
     /// Items that went through every node.
     through: [CachePadded<AtomicU64>; SHARDS],
-    nodes: Box<[Counters]>,
+    nodes: Box<[NodeCounters]>,
 }
 
 #[derive(Default)]
-struct Counters {
+struct NodeCounters {
     finished: AtomicU64,
     failed: AtomicU64,
     retried: AtomicU64,
@@ -72,11 +72,11 @@ fn shard() -> usize {
     .unwrap_or(0)
 }
 
-impl Stats {
+impl ItemStats {
     pub(super) fn new(nodes: usize) -> Self {
         Self {
             through: std::array::from_fn(|_| CachePadded::new(AtomicU64::new(0))),
-            nodes: (0..nodes).map(|_| Counters::default()).collect(),
+            nodes: (0..nodes).map(|_| NodeCounters::default()).collect(),
         }
     }
 
@@ -152,7 +152,7 @@ impl Stats {
     }
 }
 
-impl Counters {
+impl NodeCounters {
     fn report(&self, name: &'static str, through: u64) -> NodeReport {
         let finished = through + self.finished.load(Ordering::Relaxed);
         let failed = self.failed.load(Ordering::Relaxed);

@@ -7,11 +7,11 @@ use std::time::Instant;
 use ws_core::Spawn;
 use ws_core::sync::atomic::Ordering;
 
-use super::Place;
-use super::ctx::{Ctx, End};
-use crate::graph::cancel::Seat;
+use super::ctx::{Ctx, RunEnd};
+use super::plan::Place;
+use crate::graph::cancel::CancelSeat;
 use crate::graph::lock;
-use crate::graph::observe::{At, Observer, Watch, tell};
+use crate::graph::observe::{At, Observer, WatchedNode, tell};
 use crate::graph::outcome::Flow;
 use crate::task::contain::ignore_panic;
 
@@ -59,7 +59,7 @@ where
                         }
                     })
                 }
-                Some(ControlFlow::Break(result)) => ctx.finish(End::Exit(result)),
+                Some(ControlFlow::Break(result)) => ctx.finish(RunEnd::Exit(result)),
                 None => break,
             }
         }
@@ -74,7 +74,7 @@ where
 async fn run_node<St, R, S, const N: usize, Fut>(
     ctx: &Ctx<St, R, S, N>,
     watched: &Watched<'_>,
-    seat: &mut Seat,
+    seat: &mut CancelSeat,
     node: Fut,
 ) -> Option<Fut::Output>
 where
@@ -83,7 +83,7 @@ where
     let cancel = &ctx.shared.cancel;
     let end = cancel.unless(seat, watched.watch(), node).await;
     end.unwrap_or_else(|payload| {
-        ctx.finish(End::Panicked(payload));
+        ctx.finish(RunEnd::Panicked(payload));
         None
     })
 }
@@ -93,7 +93,7 @@ pub(super) struct Membership<St, R, S, const N: usize> {
     /// There until it is dropped.
     ctx: Option<Ctx<St, R, S, N>>,
     /// Where its waker is, once it was pending.
-    seat: Seat,
+    seat: CancelSeat,
     /// The branch ran to its end.
     complete: bool,
 }
@@ -124,7 +124,7 @@ impl<St, R, S, const N: usize> Drop for Membership<St, R, S, N> {
     fn drop(&mut self) {
         let Some(ctx) = self.ctx.take() else { return };
         if !self.complete && !ctx.shared.cancel.is_cancelled() {
-            ctx.finish(End::Lost);
+            ctx.finish(RunEnd::Lost);
         }
         ctx.shared.cancel.stand_up(self.seat);
         // ORDERING(run.left): release side, and acquire for the last one to wake the run.
@@ -159,7 +159,7 @@ impl<'a> Watched<'a> {
         Self { watch }
     }
 
-    fn watch(&self) -> Watch<'a> {
+    fn watch(&self) -> WatchedNode<'a> {
         self.watch.map(|(observer, at, _)| (observer, at))
     }
 

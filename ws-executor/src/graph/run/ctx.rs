@@ -2,27 +2,25 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::task::Waker;
 
 use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use super::Plan;
-use super::branch::Membership;
+use super::plan::Plan;
 use crate::graph::attempt::Site;
 use crate::graph::bound::Bound;
 use crate::graph::cancel::Cancel;
 use crate::graph::limit::{Limit, Permit};
 use crate::graph::lock;
-use crate::graph::observe::{At, within};
+use crate::graph::observe::At;
 use crate::graph::testing::Scripted;
-use crate::task::contain::{contain, ignore_panic};
+use crate::task::contain::ignore_panic;
 
 /// The shared memory of a run. A node gets one, and with it its inputs.
 pub struct Ctx<St, R, S, const N: usize> {
-    pub(super) shared: Arc<Shared<St, R, S, N>>,
+    pub(super) shared: Arc<RunShared<St, R, S, N>>,
 }
 
 impl<St, R, S, const N: usize> Clone for Ctx<St, R, S, N> {
@@ -52,7 +50,7 @@ impl<St, R, S, const N: usize> Drop for Held<St, R, S, N> {
     }
 }
 
-pub(super) struct Shared<St, R, S, const N: usize> {
+pub(super) struct RunShared<St, R, S, const N: usize> {
     pub(super) state: St,
     pub(super) plan: &'static Plan<N>,
     bound: Bound<S>,
@@ -60,13 +58,13 @@ pub(super) struct Shared<St, R, S, const N: usize> {
     /// Branches that have not left.
     pub(super) live: AtomicUsize,
     pub(super) cancel: Cancel,
-    pub(super) end: Mutex<Option<End<R>>>,
+    pub(super) end: Mutex<Option<RunEnd<R>>>,
     /// The run's, which is woken when its last branch leaves.
     pub(super) waker: Mutex<Option<Waker>>,
 }
 
 /// Why a run is over, if not because all of its nodes are done.
-pub(super) enum End<R> {
+pub(super) enum RunEnd<R> {
     Exit(R),
     Panicked(Box<dyn Any + Send>),
     Late,
@@ -74,7 +72,7 @@ pub(super) enum End<R> {
     Lost,
 }
 
-impl<St, R, S, const N: usize> Shared<St, R, S, N> {
+impl<St, R, S, const N: usize> RunShared<St, R, S, N> {
     pub(super) fn new(bound: Bound<S>, plan: &'static Plan<N>, state: St) -> Self {
         Self {
             state,
@@ -142,47 +140,13 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         })
     }
 
-    /// Runs the code of a node that blocks on a thread for that.
-    ///
-    /// It counts as a branch: it cannot be cancelled once it runs, so a run does not
-    /// return before it is over.
-    pub fn blocking<T>(
-        &self,
-        node: usize,
-        code: impl FnOnce() -> T + Send + 'static,
-    ) -> crate::Task<T>
-    where
-        St: Send + Sync + 'static,
-        R: Send + 'static,
-        S: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let member = Membership::new(self);
-        let at = At::new(self.shared.plan.graph, node);
-        let observer = self.shared.bound.observer().cloned();
-        crate::spawn_blocking(move || {
-            let watch = observer.as_ref().map(|observer| (observer, at));
-            let output = within(watch, || contain(code));
-            // Nothing of the run is left here when it seems over.
-            drop(observer);
-            if member.is_cancelled() {
-                // Nobody takes it.
-                ignore_panic(|| drop(output));
-                member.leave();
-                resume_unwind(Box::new("the run was cancelled"));
-            }
-            member.leave();
-            output.unwrap_or_else(|payload| resume_unwind(payload))
-        })
-    }
-
     /// The executor of this run.
     pub fn spawner(&self) -> &S {
         self.shared.bound.spawner()
     }
 
     /// Ends the run, unless it has ended, and cancels its branches.
-    pub(super) fn finish(&self, end: End<R>) {
+    pub(super) fn finish(&self, end: RunEnd<R>) {
         let shared = &*self.shared;
         let mut slot = lock(&shared.end);
         let late = if slot.is_none() {

@@ -28,8 +28,10 @@
 //! That a branch which falls asleep hears of the cancellation is the business of
 //! `cancel.rs`. The models `exec.graph` show all of this, with mutants.
 
+mod blocking;
 mod branch;
 mod ctx;
+mod plan;
 
 use std::fmt;
 use std::future::poll_fn;
@@ -44,39 +46,12 @@ use ws_core::{Backoff, Spawn};
 
 use self::branch::{Membership, branch};
 pub use self::ctx::Ctx;
-use self::ctx::{End, Shared};
+use self::ctx::{RunEnd, RunShared};
+pub use self::plan::{Place, Plan};
 use super::bound::Bound;
+use super::lock;
 use super::outcome::Flow;
-use super::{Graph, lock};
 use crate::task::contain::ignore_panic;
-
-/// The shape of a run, as the macro writes it down.
-#[derive(Debug)]
-pub struct Plan<const N: usize> {
-    /// What it is the plan of.
-    pub graph: &'static Graph,
-    /// How many nodes each node waits for.
-    pub needs: [u32; N],
-    /// Who waits for each node.
-    pub next: [&'static [u32]; N],
-    /// The nodes that wait for nobody.
-    pub first: &'static [u32],
-    /// Where each node is to run.
-    pub place: [Place; N],
-    /// The limits of the nodes that have one.
-    pub limits: &'static [usize],
-}
-
-/// Where a node that is ready runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// On the branch that made it ready, if that has nothing else to do.
-    Any,
-    /// On the branch that made it ready, after what that has to do.
-    Inline,
-    /// On a branch of its own.
-    Spawn,
-}
 
 /// How a run ended.
 pub enum Ended<R, C> {
@@ -133,20 +108,20 @@ where
     }
     bound.observe_run(plan.graph);
     let owner = Owner(Some(Ctx {
-        shared: Arc::new(Shared::new(bound, plan, state)),
+        shared: Arc::new(RunShared::new(bound, plan, state)),
     }));
     run_branches(owner.ctx(), program, deadline).await;
     let mut shared = owner.into_shared();
     let end = std::mem::take(&mut shared.end).into_inner();
     match end.unwrap_or_else(PoisonError::into_inner) {
-        Some(End::Exit(result)) => Ended::Exit(result),
-        Some(End::Late) => Ended::Late,
+        Some(RunEnd::Exit(result)) => Ended::Exit(result),
+        Some(RunEnd::Late) => Ended::Late,
         None => Ended::Complete(shared.state),
-        Some(End::Panicked(payload)) => {
+        Some(RunEnd::Panicked(payload)) => {
             ignore_panic(|| drop(shared));
             resume_unwind(payload)
         }
-        Some(End::Lost) => panic!(
+        Some(RunEnd::Lost) => panic!(
             "the executor dropped a branch of the graph `{}`: it was shut down",
             plan.graph.name()
         ),
@@ -183,7 +158,7 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
     poll_fn(|cx| {
         if let Some(sleep) = &mut sleep {
             if !ctx.shared.cancel.is_cancelled() && sleep.as_mut().poll(cx).is_ready() {
-                ctx.finish(End::Late);
+                ctx.finish(RunEnd::Late);
                 // Not a branch itself, so one that is alone must hear of it as well.
                 ctx.shared.cancel.cancel();
             }
@@ -230,7 +205,7 @@ impl<St, R, S, const N: usize> Owner<St, R, S, N> {
     /// A branch lets go of it right after it counted itself out, with nothing of the user's
     /// between the two. If another thread is just there, this waits until it is not: the
     /// values are to be gone when a run returns.
-    fn into_shared(mut self) -> Shared<St, R, S, N> {
+    fn into_shared(mut self) -> RunShared<St, R, S, N> {
         let mut ctx = self.0.take().expect("there until the run is over");
         let mut backoff = Backoff::new();
         loop {

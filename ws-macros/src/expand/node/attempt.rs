@@ -7,9 +7,10 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident};
 
-use super::{Env, answer, expr, expr_that, respan, written_type};
+use super::env::{Env, answer, written_type};
+use crate::expand::emit::{own, respan, rt};
 use crate::expand::ends::{Ends, question};
-use crate::expand::{own, rt};
+use crate::expand::lend::{expr, expr_that};
 use crate::lower::Graph;
 use crate::options::Retry;
 use crate::traits::Traits;

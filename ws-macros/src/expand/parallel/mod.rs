@@ -22,7 +22,8 @@ use syn::Ident;
 use syn::ext::IdentExt;
 
 use self::signature::Signature;
-use super::{describe, quiet, rt};
+use super::describe;
+use super::emit::{quiet, rt};
 use crate::errors::Errors;
 use crate::lower::Graph;
 use crate::parse::Parsed;

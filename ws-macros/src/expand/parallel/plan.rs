@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
 
-use crate::expand::rt;
+use crate::expand::emit::rt;
 use crate::lower::Graph;
 use crate::options::Options;
 

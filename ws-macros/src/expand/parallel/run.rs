@@ -7,7 +7,7 @@ use syn::{Ident, Pat, Type};
 
 use super::plan::plan;
 use super::signature::{self, Signature};
-use crate::expand::{quiet, rt};
+use crate::expand::emit::{quiet, rt};
 use crate::lower::{Graph, Maker};
 use crate::parse::Kind;
 

@@ -12,7 +12,7 @@ use syn::{
     LifetimeParam, Pat, PathArguments, Token, Type, TypeImplTrait, TypeParamBound, WherePredicate,
 };
 
-use crate::expand::rt;
+use crate::expand::emit::rt;
 use crate::parse::{Input, Parsed};
 
 /// The signature of `run`: inputs are owned, and may go to other threads.

@@ -12,9 +12,11 @@ use syn::visit_mut::VisitMut;
 use super::plan::number;
 use super::run::{public, target, written_type};
 use super::signature::Signature;
+use crate::expand::emit::{own, rt};
 use crate::expand::ends::Returns;
+use crate::expand::lend::{self, lent};
+use crate::expand::locks::lock;
 use crate::expand::node::{self, Env};
-use crate::expand::{gate, own, rt};
 use crate::lower::{Graph, Maker};
 use crate::parse::Kind;
 
@@ -132,7 +134,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
     let step = &graph.steps()[index];
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
-    let lent = node::lent(graph, index);
+    let lent = lent(graph, index);
     let inputs: Vec<TokenStream> = graph
         .inputs_of(index)
         .into_iter()
@@ -162,7 +164,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
                 }
             }
         })
-        .chain(gate::lock(graph, index, |name| {
+        .chain(lock(graph, index, |name| {
             let handle = own("exclusive", name);
             emit!(#handle)
         }))
@@ -191,14 +193,14 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
         Kind::Fence(stmt) => {
             let mut stmt = stmt.clone();
             Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
-            let stmt = node::stmt(graph, &stmt, &lent);
+            let stmt = lend::stmt(graph, &stmt, &lent);
             // A fence without `;` is a statement all the same.
             emit!(#stmt;)
         }
         Kind::Tail(expr) => {
             let mut expr = expr.clone();
             Returns { exit: &exit }.visit_expr_mut(&mut expr);
-            let expr = node::expr(graph, &expr, &lent);
+            let expr = lend::expr(graph, &expr, &lent);
             let exit = exit(emit!(__result));
             emit!(let __result: #output = #expr; return #exit;)
         }

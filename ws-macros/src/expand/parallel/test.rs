@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 
 use super::plan::plan;
 use super::signature::{Signature, unspeakable};
-use crate::expand::{quiet, rt};
+use crate::expand::emit::{quiet, rt};
 use crate::lower::Graph;
 use crate::parse::{Kind, Node};
 

@@ -7,7 +7,6 @@ use std::task::Waker;
 
 use ws_core::sync::Mutex;
 
-use super::member::Member;
 use crate::graph::{Sleep, lock};
 use crate::task::contain::ignore_panic;
 
@@ -22,14 +21,14 @@ pub(super) trait AnyCompanies: Send + Sync {
 pub(super) struct Companies<In, Out, C>(pub(super) Mutex<Option<Arc<Company<In, Out, C>>>>);
 
 /// Items that are called together.
-pub(super) struct Company<In, Out, C>(pub(super) Mutex<State<In, Out, C>>);
+pub(super) struct Company<In, Out, C>(pub(super) Mutex<CompanyState<In, Out, C>>);
 
 /// A call under way.
-pub(super) type Call<Out, C> = Pin<Box<dyn Future<Output = Result<Vec<Out>, C>> + Send>>;
+pub(super) type BatchCall<Out, C> = Pin<Box<dyn Future<Output = Result<Vec<Out>, C>> + Send>>;
 
 /// The state of a company.
-pub(super) struct State<In, Out, C> {
-    pub(super) phase: Phase<Out, C>,
+pub(super) struct CompanyState<In, Out, C> {
+    pub(super) phase: CompanyPhase<Out, C>,
     /// By seat; nothing where the item has left, or is in the call.
     pub(super) values: Vec<Option<In>>,
     /// By seat: whoever is to be woken.
@@ -41,12 +40,12 @@ pub(super) struct State<In, Out, C> {
 }
 
 /// Where a company is on its way.
-pub(super) enum Phase<Out, C> {
+pub(super) enum CompanyPhase<Out, C> {
     /// The sleep is not there before it began, and while it is polled.
     Gathering(Option<Sleep>),
     Complete,
     /// The call is not there while it is polled; the seats of its items, in order.
-    Calling(Option<Call<Out, C>>, Vec<usize>),
+    Calling(Option<BatchCall<Out, C>>, Vec<usize>),
     Over(Over<Out, C>),
 }
 
@@ -87,54 +86,13 @@ where
     }
 }
 
-impl<In, Out, C> Companies<In, Out, C>
-where
-    In: Send + 'static,
-    Out: Send + 'static,
-    C: Send + Sync + 'static,
-{
-    pub(super) fn join(&self, max: usize, value: In) -> Member<'_, In, Out, C> {
-        let mut open = lock(&self.0);
-        let company = open.get_or_insert_with(|| {
-            Arc::new(Company(Mutex::new(State {
-                phase: Phase::Gathering(None),
-                values: Vec::new(),
-                wakers: Vec::new(),
-                present: 0,
-                leader: None,
-            })))
-        });
-        let company = company.clone();
-        let mut state = lock(&company.0);
-        let seat = state.values.len();
-        state.values.push(Some(value));
-        state.wakers.push(None);
-        state.present += 1;
-        let mut sleep = None;
-        if state.present == max {
-            sleep = state.complete();
-            // Not the one who sleeps: this one is being polled.
-            state.leader = Some(seat);
-            *open = None;
-        }
-        drop((state, open));
-        drop(sleep);
-        Member {
-            companies: self,
-            company,
-            seat,
-            over: false,
-        }
-    }
-}
-
-impl<In, Out, C> State<In, Out, C> {
+impl<In, Out, C> CompanyState<In, Out, C> {
     /// Ends the gathering.
     #[must_use]
     pub(super) fn complete(&mut self) -> Option<Sleep> {
-        match std::mem::replace(&mut self.phase, Phase::Complete) {
-            Phase::Gathering(sleep) => sleep,
-            Phase::Complete | Phase::Calling(..) | Phase::Over(_) => {
+        match std::mem::replace(&mut self.phase, CompanyPhase::Complete) {
+            CompanyPhase::Gathering(sleep) => sleep,
+            CompanyPhase::Complete | CompanyPhase::Calling(..) | CompanyPhase::Over(_) => {
                 unreachable!("only what gathers becomes complete")
             }
         }

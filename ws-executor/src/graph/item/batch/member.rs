@@ -6,32 +6,35 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::company::{Call, Companies, Company, Over, Phase};
+use ws_core::sync::Mutex;
+
+use super::company::{BatchCall, Companies, Company, CompanyPhase, CompanyState, Over};
 use crate::graph::{Sleep, Timer, lock};
 use crate::task::contain::{contain, ignore_panic};
 
 /// An item of a company.
-pub(super) struct Member<'a, In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static> {
-    pub(super) companies: &'a Companies<In, Out, C>,
-    pub(super) company: Arc<Company<In, Out, C>>,
-    pub(super) seat: usize,
+pub(super) struct BatchMember<'a, In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static>
+{
+    companies: &'a Companies<In, Out, C>,
+    company: Arc<Company<In, Out, C>>,
+    seat: usize,
     /// It has its answer.
-    pub(super) over: bool,
+    over: bool,
 }
 
 /// What a member needs to know about its node.
-pub(super) struct Place<'a> {
+pub(super) struct BatchNode<'a> {
     pub(super) timer: &'a dyn Timer,
     pub(super) within: Duration,
     pub(super) node: &'static str,
 }
 
 /// What a member does next, outside of the locks.
-enum Step<In, Out, C> {
+enum MemberStep<In, Out, C> {
     Wait,
     Sleep(Option<Sleep>),
     Make(Vec<In>),
-    Poll(Call<Out, C>),
+    Poll(BatchCall<Out, C>),
     Answer(Option<Out>),
     Fail(Arc<C>),
     Panic(Arc<str>),
@@ -52,7 +55,48 @@ struct Called {
     all: usize,
 }
 
-impl<In, Out, C> Member<'_, In, Out, C>
+impl<In, Out, C> Companies<In, Out, C>
+where
+    In: Send + 'static,
+    Out: Send + 'static,
+    C: Send + Sync + 'static,
+{
+    pub(super) fn join(&self, max: usize, value: In) -> BatchMember<'_, In, Out, C> {
+        let mut open = lock(&self.0);
+        let company = open.get_or_insert_with(|| {
+            Arc::new(Company(Mutex::new(CompanyState {
+                phase: CompanyPhase::Gathering(None),
+                values: Vec::new(),
+                wakers: Vec::new(),
+                present: 0,
+                leader: None,
+            })))
+        });
+        let company = company.clone();
+        let mut state = lock(&company.0);
+        let seat = state.values.len();
+        state.values.push(Some(value));
+        state.wakers.push(None);
+        state.present += 1;
+        let mut sleep = None;
+        if state.present == max {
+            sleep = state.complete();
+            // Not the one who sleeps: this one is being polled.
+            state.leader = Some(seat);
+            *open = None;
+        }
+        drop((state, open));
+        drop(sleep);
+        BatchMember {
+            companies: self,
+            company,
+            seat,
+            over: false,
+        }
+    }
+}
+
+impl<In, Out, C> BatchMember<'_, In, Out, C>
 where
     In: Send + 'static,
     Out: Send + 'static,
@@ -61,7 +105,7 @@ where
     pub(super) fn poll<F>(
         &mut self,
         cx: &mut Context<'_>,
-        place: &Place<'_>,
+        place: &BatchNode<'_>,
         call: &mut Option<impl FnOnce(Vec<In>) -> F>,
     ) -> Poll<Result<Out, Arc<C>>>
     where
@@ -69,24 +113,24 @@ where
     {
         loop {
             let then = match self.step(cx.waker().clone()) {
-                Step::Wait => Then::Wait,
-                Step::Sleep(sleep) => {
+                MemberStep::Wait => Then::Wait,
+                MemberStep::Sleep(sleep) => {
                     self.sleep(sleep.unwrap_or_else(|| place.timer.sleep(place.within)), cx)
                 }
-                Step::Make(values) => {
+                MemberStep::Make(values) => {
                     let call = call.take().expect("a company calls once");
                     self.lead(Box::pin(call(values)), cx, place)
                 }
-                Step::Poll(call) => self.lead(call, cx, place),
-                Step::Answer(answer) => {
+                MemberStep::Poll(call) => self.lead(call, cx, place),
+                MemberStep::Answer(answer) => {
                     self.over = true;
                     return Poll::Ready(Ok(answer.expect("an answer is taken once")));
                 }
-                Step::Fail(cause) => {
+                MemberStep::Fail(cause) => {
                     self.over = true;
                     return Poll::Ready(Err(cause));
                 }
-                Step::Panic(message) => {
+                MemberStep::Panic(message) => {
                     self.over = true;
                     // The hook has seen it where it happened.
                     resume_unwind(Box::new(message.to_string()));
@@ -99,38 +143,38 @@ where
     }
 
     /// Looks at the phase. Who does not lead leaves its waker.
-    fn step(&self, waker: Waker) -> Step<In, Out, C> {
+    fn step(&self, waker: Waker) -> MemberStep<In, Out, C> {
         let mut guard = lock(&self.company.0);
         let state = &mut *guard;
-        if let Phase::Over(over) = &mut state.phase {
+        if let CompanyPhase::Over(over) = &mut state.phase {
             return match over {
-                Over::Answers(answers) => Step::Answer(answers[self.seat].take()),
-                Over::Failed(cause) => Step::Fail(cause.clone()),
-                Over::Panicked(message) => Step::Panic(message.clone()),
+                Over::Answers(answers) => MemberStep::Answer(answers[self.seat].take()),
+                Over::Failed(cause) => MemberStep::Fail(cause.clone()),
+                Over::Panicked(message) => MemberStep::Panic(message.clone()),
             };
         }
         if *state.leader.get_or_insert(self.seat) != self.seat {
             let old = state.wakers[self.seat].replace(waker);
             drop(guard);
             drop(old);
-            return Step::Wait;
+            return MemberStep::Wait;
         }
         match &mut state.phase {
-            Phase::Gathering(sleep) => Step::Sleep(sleep.take()),
-            Phase::Complete => {
+            CompanyPhase::Gathering(sleep) => MemberStep::Sleep(sleep.take()),
+            CompanyPhase::Complete => {
                 let (seats, values) = state
                     .values
                     .iter_mut()
                     .enumerate()
                     .filter_map(|(seat, value)| Some((seat, value.take()?)))
                     .unzip();
-                state.phase = Phase::Calling(None, seats);
-                Step::Make(values)
+                state.phase = CompanyPhase::Calling(None, seats);
+                MemberStep::Make(values)
             }
-            Phase::Calling(call, _) => {
-                Step::Poll(call.take().expect("nobody polls it but the leader"))
+            CompanyPhase::Calling(call, _) => {
+                MemberStep::Poll(call.take().expect("nobody polls it but the leader"))
             }
-            Phase::Over(_) => unreachable!("seen above"),
+            CompanyPhase::Over(_) => unreachable!("seen above"),
         }
     }
 
@@ -142,18 +186,20 @@ where
         let mut state = lock(&self.company.0);
         let mut old = None;
         let then = match &mut state.phase {
-            Phase::Gathering(place) if !over => {
+            CompanyPhase::Gathering(place) if !over => {
                 *place = Some(sleep);
                 old = state.wakers[self.seat].replace(waker);
                 Then::Wait
             }
-            Phase::Gathering(_) => {
+            CompanyPhase::Gathering(_) => {
                 let _taken_out = state.complete();
                 *open = None;
                 Then::Look
             }
             // Completed meanwhile, by an item or by a flush.
-            Phase::Complete | Phase::Calling(..) | Phase::Over(_) => Then::Look,
+            CompanyPhase::Complete | CompanyPhase::Calling(..) | CompanyPhase::Over(_) => {
+                Then::Look
+            }
         };
         drop((state, open));
         drop(old);
@@ -161,7 +207,12 @@ where
     }
 
     /// Polls the call; when it is over, hands out the answers.
-    fn lead(&mut self, mut call: Call<Out, C>, cx: &mut Context<'_>, place: &Place<'_>) -> Then {
+    fn lead(
+        &mut self,
+        mut call: BatchCall<Out, C>,
+        cx: &mut Context<'_>,
+        place: &BatchNode<'_>,
+    ) -> Then {
         let result = match contain(|| call.as_mut().poll(cx)) {
             Ok(Poll::Pending) => {
                 self.put_back(call, cx.waker().clone());
@@ -185,9 +236,9 @@ where
         Then::Look
     }
 
-    fn put_back(&self, call: Call<Out, C>, waker: Waker) {
+    fn put_back(&self, call: BatchCall<Out, C>, waker: Waker) {
         let mut state = lock(&self.company.0);
-        if let Phase::Calling(place, _) = &mut state.phase {
+        if let CompanyPhase::Calling(place, _) = &mut state.phase {
             *place = Some(call);
         }
         let old = state.wakers[self.seat].replace(waker);
@@ -199,7 +250,7 @@ where
     ///
     /// # Panics
     /// If there is not one for each item; so do the others then.
-    fn hand_out(&mut self, answers: Vec<Out>, place: &Place<'_>) {
+    fn hand_out(&mut self, answers: Vec<Out>, place: &BatchNode<'_>) {
         let (given, mut wrong) = (answers.len(), None);
         let mut answers = answers.into_iter();
         self.end(|called| {
@@ -228,14 +279,14 @@ where
     /// Ends the call, and wakes the others.
     fn end(&self, over: impl FnOnce(Called) -> Over<Out, C>) {
         let mut state = lock(&self.company.0);
-        let Phase::Calling(_, seats) = &mut state.phase else {
+        let CompanyPhase::Calling(_, seats) = &mut state.phase else {
             unreachable!("only the leader ends a call")
         };
         let called = Called {
             seats: std::mem::take(seats),
             all: state.values.len(),
         };
-        state.phase = Phase::Over(over(called));
+        state.phase = CompanyPhase::Over(over(called));
         let wakers = std::mem::take(&mut state.wakers);
         drop(state);
         for (seat, waker) in wakers.into_iter().enumerate() {
@@ -247,7 +298,7 @@ where
 }
 
 impl<In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static> Drop
-    for Member<'_, In, Out, C>
+    for BatchMember<'_, In, Out, C>
 {
     fn drop(&mut self) {
         if self.over {
@@ -261,10 +312,10 @@ impl<In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static> Drop
         state.present -= 1;
         let (mut next, mut rest) = (None, None);
         if state.present == 0 {
-            if matches!(state.phase, Phase::Gathering(_)) {
+            if matches!(state.phase, CompanyPhase::Gathering(_)) {
                 *open = None;
             }
-            rest = Some(std::mem::replace(&mut state.phase, Phase::Complete));
+            rest = Some(std::mem::replace(&mut state.phase, CompanyPhase::Complete));
         } else if state.leader == Some(self.seat) {
             state.leader = None;
             next = state.wake_leader();

@@ -22,20 +22,19 @@
 //! of the locks. The lock of the gate, for the company that gathers, is taken before that
 //! of a company.
 //!
-//! [`company`] has what the items of a company share, [`member`] what each of them does.
+//! [`company`] has what the items of a company share, [`member`] what each of them does, and
+//! [`call`] how an item becomes one of them.
 
+mod call;
 mod company;
 mod member;
 
-use std::future::poll_fn;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use ws_core::sync::Mutex;
 
 use self::company::{AnyCompanies, Companies};
-use self::member::Place;
-use super::gates::Gates;
 
 /// The gate of a node with a batch. Its types are known when the first item comes.
 pub(super) struct BatchGate {
@@ -79,34 +78,5 @@ impl BatchGate {
             .as_any()
             .downcast_ref()
             .expect("a node has one type")
-    }
-}
-
-impl Gates {
-    /// Gathers company for `value`, and has `call` called for all of it.
-    ///
-    /// # Errors
-    /// Why the call failed.
-    pub async fn batch<In, Out, C, F>(
-        &self,
-        node: usize,
-        value: In,
-        call: impl FnOnce(Vec<In>) -> F,
-    ) -> Result<Out, Arc<C>>
-    where
-        In: Send + 'static,
-        Out: Send + 'static,
-        C: Send + Sync + 'static,
-        F: Future<Output = Result<Vec<Out>, C>> + Send + 'static,
-    {
-        let gate = self.batch_gate(node);
-        let place = Place {
-            timer: self.timer(),
-            within: gate.within,
-            node: self.graph().nodes()[node].name(),
-        };
-        let mut call = Some(call);
-        let mut member = gate.companies().join(gate.max, value);
-        poll_fn(|cx| member.poll(cx, &place, &mut call)).await
     }
 }

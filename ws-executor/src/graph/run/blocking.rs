@@ -1,0 +1,44 @@
+//! Nodes that block: their code runs on a thread for that, as a branch.
+
+use std::panic::resume_unwind;
+
+use super::branch::Membership;
+use super::ctx::Ctx;
+use crate::graph::observe::{At, within};
+use crate::task::contain::{contain, ignore_panic};
+
+impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
+    /// Runs the code of a node that blocks on a thread for that.
+    ///
+    /// It counts as a branch: it cannot be cancelled once it runs, so a run does not
+    /// return before it is over.
+    pub fn blocking<T>(
+        &self,
+        node: usize,
+        code: impl FnOnce() -> T + Send + 'static,
+    ) -> crate::Task<T>
+    where
+        St: Send + Sync + 'static,
+        R: Send + 'static,
+        S: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let member = Membership::new(self);
+        let at = At::new(self.shared.plan.graph, node);
+        let observer = self.bound().observer().cloned();
+        crate::spawn_blocking(move || {
+            let watch = observer.as_ref().map(|observer| (observer, at));
+            let output = within(watch, || contain(code));
+            // Nothing of the run is left here when it seems over.
+            drop(observer);
+            if member.is_cancelled() {
+                // Nobody takes it.
+                ignore_panic(|| drop(output));
+                member.leave();
+                resume_unwind(Box::new("the run was cancelled"));
+            }
+            member.leave();
+            output.unwrap_or_else(|payload| resume_unwind(payload))
+        })
+    }
+}
