@@ -7,17 +7,16 @@
 //! Executors may be nested in each other, and in themselves: the inner poll takes the
 //! place of the outer one until it ends. The ring takes tasks of its own executor only.
 
-use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::RefCell;
 
 use async_task::Runnable;
 use ws_core::ring;
+use ws_core::sync::thread_local;
 
-use crate::state::State;
+use crate::injector::Injector;
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
-    static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
 /// What is known of the `run` that is being polled.
@@ -37,20 +36,18 @@ pub(crate) enum Pushed {
     NotHere(Runnable),
 }
 
-/// Pushes a task of `state` into the ring of the `run` that is polled on this thread.
-pub(crate) fn push(state: &State, runnable: Runnable) -> Pushed {
+/// Pushes a task into the ring of the `run` that is polled on this thread, if that is of the
+/// same executor: the one whose state is at this address. Overflow goes to its `injector`.
+pub(crate) fn push(state: usize, injector: &Injector, runnable: Runnable) -> Pushed {
     let mut runnable = Some(runnable);
     // A thread that is ending has no current `run`.
     let alone = CURRENT.try_with(|current| {
         // Borrowed for changing only where no code of others runs.
         let current = current.borrow();
-        let ring = &current
-            .as_ref()
-            .filter(|it| it.state == state.address())?
-            .ring;
+        let ring = &current.as_ref().filter(|it| it.state == state)?.ring;
         let alone = ring.is_empty();
         if let Err(overflow) = ring.push_or_overflow(runnable.take()?) {
-            state.injector.push_batch(overflow);
+            injector.push_batch(overflow);
         }
         Some(alone)
     });
@@ -64,7 +61,7 @@ pub(crate) fn push(state: &State, runnable: Runnable) -> Pushed {
 /// Uses the ring of the current `run`, if there is one. `using` must not call code of
 /// others.
 pub(crate) fn with<R>(using: impl FnOnce(Option<&ring::Owner<Runnable>>) -> R) -> R {
-    CURRENT.with_borrow(|current| using(current.as_ref().map(|current| &current.ring)))
+    CURRENT.with(|current| using(current.borrow().as_ref().map(|current| &current.ring)))
 }
 
 /// Makes `next` current, and returns what was; `None` if the thread is ending, and then
@@ -89,15 +86,4 @@ impl Drop for Aside {
             replace(&mut self.0);
         }
     }
-}
-
-/// A number for the calling thread.
-pub(crate) fn thread_number() -> usize {
-    static LAST: AtomicUsize = AtomicUsize::new(0);
-    NUMBER.with(|number| {
-        if number.get() == 0 {
-            number.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
-        }
-        number.get()
-    })
 }

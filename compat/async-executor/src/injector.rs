@@ -8,10 +8,11 @@
 //! follows every push.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use async_task::Runnable;
+use ws_core::sync::atomic::{AtomicUsize, Ordering};
+use ws_core::sync::{Mutex, MutexGuard};
 
 #[derive(Default)]
 pub(crate) struct Injector {

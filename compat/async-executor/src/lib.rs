@@ -34,6 +34,8 @@
 //! - **Sleeping.** Those of ws-executor's rules that work without threads of one's own: a
 //!   push notifies one sleeper, unless one is looking around already; the last one to find
 //!   something notifies the next (module `sleepers`).
+//! - **`run`** polls its future first, as the original does; but when it was woken for a
+//!   task, it polls one task before that, because the future may block.
 //! - **`tick` and `try_tick`** also find tasks in the rings of concurrent `run`s.
 //! - **Dropping** an executor waits until every future is dropped, also if another thread
 //!   is in the middle of waking it; and the futures in the ring of a `run` that was leaked
@@ -44,8 +46,9 @@
 //!
 //! - A future that panics when it is dropped during cancellation aborts the process:
 //!   [`Task`] is async-task's, as in the original.
-//! - A `run` or `tick` that was woken, and is then neither polled nor dropped, keeps the
-//!   notification, and others may sleep although there is work.
+//! - A `run` or `tick` that another thread has woken, and that is then neither polled nor
+//!   dropped, keeps the notification: others may sleep although there is work. The thread
+//!   that wakes it may wait instead of polling its own `run`.
 //!
 //! # How it is made
 //!
@@ -55,8 +58,9 @@
 //! | `state` | what they share; spawning, ticking, the end |
 //! | `runner` | one `run`: its ring, and where it looks for tasks |
 //! | `current` | the `run` that is being polled on a thread |
-//! | `sleepers` | who sleeps, and whom a push notifies |
+//! | `sleepers`, `seat` | who sleeps, and whom a push notifies; the part of one `run` in it |
 //! | `injector`, `rings` | the queue that all share; the queues of the others |
+//! | `thread_number` | a number for each thread |
 //! | `registry` | the tasks that are not finished, so that the end finds them |
 //! | `task` | making a task of a future that borrows, without async-task's checks; why that is sound |
 
@@ -68,11 +72,15 @@ mod registry;
 mod rings;
 mod runner;
 #[allow(unreachable_pub, reason = "public for the model checker, see `model`")]
+mod seat;
+#[allow(unreachable_pub, reason = "public for the model checker, see `model`")]
 mod sleepers;
 mod state;
 #[cfg(feature = "static")]
 mod static_executors;
 mod task;
+#[cfg_attr(ws_loom, path = "thread_number_loom.rs")]
+mod thread_number;
 
 #[doc(no_inline)]
 pub use async_task::{FallibleTask, Task};
@@ -85,5 +93,6 @@ pub use static_executors::{StaticExecutor, StaticLocalExecutor};
 #[cfg(ws_loom)]
 #[doc(hidden)]
 pub mod model {
-    pub use crate::sleepers::{Parked, Queues, Seat, Sleepers};
+    pub use crate::seat::{Parked, Queues, Seat};
+    pub use crate::sleepers::Sleepers;
 }

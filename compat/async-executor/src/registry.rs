@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use slab::Slab;
 use ws_core::sync::CachePadded;
 
-use crate::current;
+use crate::thread_number::thread_number;
 
 /// A power of two. Not measured.
 const SHARDS: usize = 8;
@@ -34,7 +34,7 @@ impl Registry {
     /// Enters a task. `make` is told its place, and returns a waker of it besides; it runs
     /// under a lock, so it must not call code of the user's.
     pub(crate) fn enter<R>(&self, make: impl FnOnce(Entry) -> (Waker, R)) -> R {
-        let shard = current::thread_number() % SHARDS;
+        let shard = thread_number() % SHARDS;
         let mut tasks = self.lock(shard);
         let vacant = tasks.vacant_entry();
         let key = vacant.key();

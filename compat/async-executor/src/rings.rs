@@ -3,16 +3,17 @@
 //! A `run` adds its ring at its first poll and removes it when it is dropped, after it has
 //! emptied it. The ring of one that is leaked stays, and is stolen from as any other.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::PoisonError;
 
 use async_task::Runnable;
+use ws_core::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use ws_core::{Steal, ring};
 
 #[derive(Default)]
-pub(crate) struct Rings(RwLock<List>);
+pub(crate) struct Rings(RwLock<RingList>);
 
 #[derive(Default)]
-struct List {
+struct RingList {
     rings: Vec<(u64, ring::Stealer<Runnable>)>,
     last_number: u64,
 }
@@ -77,11 +78,11 @@ impl Rings {
 
     // No user code runs under the lock, so the list is in order whatever happened.
 
-    fn read(&self) -> RwLockReadGuard<'_, List> {
+    fn read(&self) -> RwLockReadGuard<'_, RingList> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, List> {
+    fn write(&self) -> RwLockWriteGuard<'_, RingList> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,16 +6,21 @@
 //! 3. the injector, for a share, which goes into the ring, where others can steal it;
 //! 4. the rings of others, in random order, half of one;
 //! 5. then it sleeps (`sleepers.rs`): the future returns `Pending`.
+//!
+//! Polls of tasks, and of the future that the `run` is for, may block. Before each of them
+//! others were told of all that is in the ring, and nobody relies on this `run` to search.
 
+use std::future::poll_fn;
 use std::mem;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use async_task::Runnable;
 use ws_core::{Backoff, FastRand, Steal, ring};
 
 use crate::current::{self, Current};
-use crate::sleepers::{Parked, Seat};
+use crate::seat::{Parked, Seat};
 use crate::state::State;
 
 /// How many tasks are polled before the future of the `run`, and whoever polls it, have
@@ -27,6 +32,21 @@ const INJECTOR_INTERVAL: u32 = 64;
 
 /// The most tasks that are taken from the injector at once. Not measured.
 const INJECTOR_BATCH: usize = 64;
+
+impl State {
+    /// Polls tasks until `future` is ready.
+    pub(crate) async fn run<F: Future>(&self, future: F) -> F::Output {
+        // The ring's owner is for one thread at a time, and so is the future, but it may
+        // be shared between polls. The lock is never taken.
+        let mut runner = Mutex::new(Runner::new(self));
+        let mut future = pin!(future);
+        poll_fn(move |cx| {
+            let runner = runner.get_mut().unwrap_or_else(PoisonError::into_inner);
+            runner.poll(future.as_mut(), cx)
+        })
+        .await
+    }
+}
 
 pub(crate) struct Runner<'s> {
     state: &'s State,
@@ -63,28 +83,45 @@ impl<'s> Runner<'s> {
         cx: &mut Context<'_>,
     ) -> Poll<F::Output> {
         let entered = Entered::new(self);
-        entered.runner.seat.rise_if_listed();
+        let runner = &mut *entered.runner;
+        runner.seat.wake_up();
+        if runner.seat.is_searching() {
+            // The future may block, and what this one was woken for must not wait for it.
+            runner.search_once();
+        }
         if let Poll::Ready(output) = future.poll(cx) {
             return Poll::Ready(output);
         }
-        let runner = &mut *entered.runner;
-        if runner.seat.wake_up(cx.waker()) == Parked::Asleep {
-            return Poll::Pending;
-        }
         for _ in 0..TICKS {
-            match runner.next() {
-                Some(runnable) => {
-                    runner.seat.leave();
-                    runnable.run();
-                }
-                None if runner.seat.park(cx.waker()) == Parked::Asleep => return Poll::Pending,
-                None => {}
-            }
+            match runner.next_or_park(cx.waker()) {
+                Some(runnable) => runnable.run(),
+                None => return Poll::Pending,
+            };
         }
         // What is in the ring would otherwise wait for the host.
         runner.announce();
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Runs a task, if there is one. In any case nobody relies on this `run` afterwards.
+    fn search_once(&mut self) {
+        let found = self.next();
+        self.seat.leave();
+        found.map(Runnable::run);
+    }
+
+    /// Finds the next task to run, or falls asleep.
+    fn next_or_park(&mut self, waker: &Waker) -> Option<Runnable> {
+        loop {
+            if let Some(runnable) = self.next() {
+                self.seat.leave();
+                return Some(runnable);
+            }
+            if self.seat.park(waker) == Parked::Asleep {
+                return None;
+            }
+        }
     }
 
     /// Finds the next task; see the list in the module docs.

@@ -2,21 +2,19 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
-use std::thread;
 
 use async_task::{Runnable, ScheduleInfo};
+use ws_core::sync::thread;
 use ws_core::{Backoff, Steal, ring};
 
 use crate::current::{self, Pushed};
 use crate::injector::Injector;
 use crate::registry::Registry;
 use crate::rings::{self, Rings};
-use crate::runner::Runner;
-use crate::sleepers::{Parked, Queues, Seat, Sleepers};
+use crate::seat::{Parked, Queues, Seat};
+use crate::sleepers::Sleepers;
 
 /// What all handles, tasks and `run`s of an executor share.
 #[derive(Default)]
@@ -35,7 +33,7 @@ impl State {
 
     /// Takes in a task that is due.
     pub(crate) fn schedule(&self, runnable: Runnable, info: ScheduleInfo) {
-        match current::push(self, runnable) {
+        match current::push(self.address(), &self.injector, runnable) {
             // It yielded, and is the next that this `run` polls: nothing to share.
             Pushed::Alone if info.woken_while_running => return,
             Pushed::Alone | Pushed::BehindOthers => {}
@@ -79,9 +77,7 @@ impl State {
     pub(crate) async fn tick(&self) {
         let mut seat = Seat::new(self);
         let runnable = poll_fn(|cx| {
-            if seat.wake_up(cx.waker()) == Parked::Asleep {
-                return Poll::Pending;
-            }
+            seat.wake_up();
             loop {
                 if let Some(runnable) = self.take_one() {
                     seat.leave();
@@ -93,19 +89,6 @@ impl State {
             }
         });
         run_apart(runnable.await);
-    }
-
-    /// Polls tasks until `future` is ready.
-    pub(crate) async fn run<F: Future>(&self, future: F) -> F::Output {
-        // The ring's owner is for one thread at a time, and so is the future, but it may
-        // be shared between polls. The lock is never taken.
-        let mut runner = Mutex::new(Runner::new(self));
-        let mut future = pin!(future);
-        poll_fn(move |cx| {
-            let runner = runner.get_mut().unwrap_or_else(PoisonError::into_inner);
-            runner.poll(future.as_mut(), cx)
-        })
-        .await
     }
 
     /// Drops the futures of all tasks, on this thread. No `run` and no `tick` is polled any

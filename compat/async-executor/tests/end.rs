@@ -5,14 +5,15 @@ mod common;
 use std::cell::Cell;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Waker;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use async_executor::{Executor, LocalExecutor, Task};
-use common::{Drops, WakerPlace, poll};
+use common::{Drops, WakerPlace, Watchdog, poll};
 use futures_lite::future;
 
 #[test]
@@ -151,6 +152,101 @@ fn dropping_a_future_may_wake_and_drop_others() {
     drop(executor);
     assert_eq!(drops.count(), 2);
     drop(outer);
+}
+
+/// The wakers of two futures.
+type Wakers = Arc<Mutex<[Option<Waker>; 2]>>;
+
+/// One of two futures that wait for ever. When it is dropped, it wakes the other one under
+/// the lock that both of them take.
+struct Partner {
+    number: usize,
+    wakers: Wakers,
+    _guard: Box<dyn Send>,
+}
+
+impl Partner {
+    fn pair(wakers: &Wakers, drops: &Drops) -> [Self; 2] {
+        [0, 1].map(|number| Self {
+            number,
+            wakers: Arc::clone(wakers),
+            _guard: Box::new(drops.guard()),
+        })
+    }
+}
+
+impl Future for Partner {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.wakers.lock().unwrap()[self.number] = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Partner {
+    fn drop(&mut self) {
+        let mut wakers = self.wakers.lock().unwrap();
+        wakers[1 - self.number]
+            .take()
+            .into_iter()
+            .for_each(Waker::wake);
+    }
+}
+
+/// A wake must not drop a future, because it may be called under the lock that the drop
+/// takes.
+#[test]
+fn futures_that_wake_each_other_under_a_lock_are_dropped() {
+    let _watchdog = Watchdog::new("futures_that_wake_each_other_under_a_lock_are_dropped");
+    for polls in 0..=2 {
+        let (wakers, drops) = (Wakers::default(), Drops::default());
+        let executor = Executor::new();
+        for partner in Partner::pair(&wakers, &drops) {
+            executor.spawn(partner).detach();
+        }
+        (0..polls).for_each(|_| assert!(executor.try_tick()));
+        drop(executor);
+        assert_eq!(drops.count(), 2);
+
+        let local = LocalExecutor::new();
+        for partner in Partner::pair(&wakers, &drops) {
+            local.spawn(partner).detach();
+        }
+        (0..polls).for_each(|_| assert!(local.try_tick()));
+        drop(local);
+        assert_eq!(drops.count(), 4);
+    }
+}
+
+#[test]
+fn futures_that_another_thread_wakes_under_their_lock_are_dropped() {
+    let _watchdog = Watchdog::new("futures_that_another_thread_wakes_under_their_lock_are_dropped");
+    for _ in 0..200 {
+        let (wakers, drops) = (Wakers::default(), Drops::default());
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let executor = Executor::new();
+            let tasks = Partner::pair(&wakers, &drops).map(|partner| executor.spawn(partner));
+            while executor.try_tick() {}
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let wakers = wakers.lock().unwrap();
+                    wakers.iter().flatten().for_each(Waker::wake_by_ref);
+                }
+            });
+            let [cancelled, detached] = tasks;
+            detached.detach();
+            scope.spawn(move || drop(cancelled));
+            // Its ring has tasks that were woken, when it is dropped.
+            let mut run = Box::pin(executor.run(future::pending::<()>()));
+            assert!(poll(run.as_mut(), Waker::noop()).is_pending());
+            drop(run);
+            drop(executor);
+            assert_eq!(drops.count(), 2);
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
 }
 
 /// The futures might borrow what ends right after the executor. Instead of touching freed

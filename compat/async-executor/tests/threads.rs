@@ -1,12 +1,13 @@
 //! Many threads: nothing is lost at the edge of sleeping, however the executor is run.
 
-use std::sync::Arc;
+mod common;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use async_channel::Receiver;
 use async_executor::Executor;
+use common::Watchdog;
 use futures_lite::FutureExt;
 use futures_lite::future::{block_on, yield_now};
 
@@ -15,33 +16,6 @@ const ROUNDS: usize = if cfg!(debug_assertions) {
 } else {
     100_000
 };
-
-/// Ends the process if a test takes two minutes: something is lost then.
-struct Watchdog(Arc<AtomicBool>);
-
-impl Watchdog {
-    fn new(name: &'static str) -> Self {
-        let done = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&done);
-        thread::spawn(move || {
-            for _ in 0..1_200 {
-                thread::sleep(Duration::from_millis(100));
-                if seen.load(Ordering::Relaxed) {
-                    return;
-                }
-            }
-            eprintln!("{name} hangs: a task was forgotten");
-            std::process::abort();
-        });
-        Self(done)
-    }
-}
-
-impl Drop for Watchdog {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// How the threads run the executor.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,40 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::Duration;
+
+/// Ends the process if a test takes two minutes: it hangs then.
+#[allow(dead_code, reason = "not every test file uses it")]
+pub(crate) struct Watchdog(Arc<AtomicBool>);
+
+#[allow(dead_code, reason = "not every test file uses it")]
+impl Watchdog {
+    pub(crate) fn new(name: &'static str) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&done);
+        thread::spawn(move || {
+            for _ in 0..1_200 {
+                thread::sleep(Duration::from_millis(100));
+                if seen.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+            eprintln!("{name} hangs");
+            std::process::abort();
+        });
+        Self(done)
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Counts how often it is dropped.
 #[derive(Clone, Default)]
@@ -72,6 +103,6 @@ impl CountWakes {
 
 /// Polls once.
 #[allow(dead_code, reason = "not every test file uses it")]
-pub(crate) fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
+pub(crate) fn poll<F: Future + ?Sized>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(waker))
 }

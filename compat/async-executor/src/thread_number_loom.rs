@@ -1,0 +1,13 @@
+//! A number for each thread of a model: these run on one thread of the system, and share
+//! its locals.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use ws_core::sync::thread;
+
+/// The number of the calling thread.
+pub(crate) fn thread_number() -> usize {
+    let mut hasher = DefaultHasher::new();
+    thread::current().id().hash(&mut hasher);
+    hasher.finish() as usize
+}
