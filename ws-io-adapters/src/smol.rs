@@ -32,7 +32,7 @@
 mod sentinel;
 
 use ws_core::driver::Visitor;
-use ws_executor::{BuildError, Builder, Executor};
+use ws_executor::{BuildError, Builder, Executor, HostedWorker};
 
 use self::sentinel::Sentinel;
 
@@ -59,7 +59,13 @@ use self::sentinel::Sentinel;
 /// As [`Builder::build`].
 pub fn executor(builder: Builder) -> Result<Executor, BuildError> {
     let sentinel = Sentinel::new();
-    let host = move |worker| async_io::block_on(sentinel.watch(worker));
+    let host = move |worker: HostedWorker| {
+        if worker.is_spare() {
+            async_io::block_on(worker);
+        } else {
+            async_io::block_on(sentinel.watch(worker));
+        }
+    };
     let visitors = |future: Visitor<'_>| async_io::block_on(future);
     builder.host(host).host_visitors(visitors).build()
 }

@@ -19,6 +19,12 @@
 //! every period, an idle one nothing, and no message pays for a wake-up.
 //!
 //! That it does not oversleep is the business of [`Slumber`].
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `sentinel.end` | each worker that leaves | the last one | that there is a thread, to be joined |
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -148,10 +154,7 @@ impl Sentinel {
 
     /// Sleeps until a worker calls, or all have ended.
     fn sleep(&self, looks: &mut Vec<Look>) {
-        self.slumber.fall_asleep();
-        if self.look(looks) {
-            self.slumber.stay_awake();
-        }
+        self.slumber.fall_asleep(|| self.look(looks));
         while self.slumber.is_asleep() && !self.closed.load(Ordering::Relaxed) {
             thread::park();
         }

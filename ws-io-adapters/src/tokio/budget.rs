@@ -1,57 +1,107 @@
-//! tokio's cooperative budget, in tasks that are not tokio's.
+//! tokio's cooperative budget, in polls that are not tokio's.
 //!
 //! tokio's channels, sockets and timers count their operations against a budget of the
 //! thread, and pretend not to be ready when it is used up, so that a task with ready
-//! resources lets others run. tokio's own tasks get 128 in each poll; outside of them the
-//! budget is unlimited.
+//! resources lets others run. tokio's own tasks get 128 units in each poll; outside of them
+//! the budget is unlimited. Here every poll of a task, and of the future of a `block_on`,
+//! gets one, too.
 //!
-//! There is no function that sets the budget, but one that puts it back:
-//! [`RestoreOnPending`], which [`poll_proceed`] returns, restores on drop the budget that
-//! was there before it took one unit off. So the value that was made at a full budget is
-//! a means to have a full one again, for one time; and at that moment the next such value
-//! can be had. It costs a few nanoseconds. (A `block_on` of tokio's around each poll would
-//! also have a budget, for 66 ns, but in there `Handle::block_on` panics.)
+//! tokio has no function that sets the budget. It has these:
+//!
+//! - [`RestoreOnPending`], which [`poll_proceed`] returns, restores on drop the budget that
+//!   was there before it took one unit off. A value that was made at a full budget fills
+//!   the budget once; at that moment the next such value can be had ([`refill`]). It costs
+//!   a few nanoseconds, and one unit.
+//! - A [`LocalSet`] polls its tasks with a full budget, on any thread: the first such value
+//!   is made in one ([`full`]). A `block_on` of tokio's has a full budget as well, but it
+//!   panics where a runtime runs on the thread already.
+//! - [`unconstrained`] restores the budget that was there before, also the unlimited one,
+//!   and also after a panic ([`keep`]).
+//!
+//! A poll has 127 units here, not 128. A refill to 128 would need two values that were made
+//! at 128, and `poll_proceed` leaves one such value where there was one: each refill would
+//! have to begin with a new [`LocalSet`] task or a `block_on` (66 ns, not a few).
 
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 
-use ::tokio::runtime::Handle;
-use ::tokio::task::coop::{RestoreOnPending, poll_proceed};
+use ::tokio::task::LocalSet;
+use ::tokio::task::coop::{RestoreOnPending, poll_proceed, unconstrained};
 
 thread_local! {
-    /// Restores the full budget when it is dropped.
-    static FULL: Cell<Option<RestoreOnPending>> = const { Cell::new(None) };
+    static FULL: Full = const { Full(Cell::new(None)) };
 }
 
-/// Makes [`refill`] work on this thread, which must not be inside a runtime's `block_on`.
-pub(super) fn provide(runtime: &Handle) {
-    let full = runtime.block_on(poll_fn(|cx| Poll::Ready(ready!(poll_proceed(cx)).into())));
-    FULL.set(full);
-}
+/// What restores a thread's full budget when it is dropped.
+struct Full(Cell<Option<RestoreOnPending>>);
 
-/// Gives the thread a full budget, less one unit, if [`provide`] was called there.
-pub(super) fn refill() {
-    let Some(full) = FULL.take() else {
-        return;
-    };
-    drop(full);
-    let mut cx = Context::from_waker(Waker::noop());
-    if let Poll::Ready(full) = poll_proceed(&mut cx) {
-        FULL.set(Some(full));
+impl Drop for Full {
+    fn drop(&mut self) {
+        // What runs after this at the end of the thread has no limit.
+        if let Some(full) = self.0.take() {
+            full.made_progress();
+        }
     }
 }
 
-/// Undoes [`provide`].
-pub(super) fn withdraw() {
-    FULL.take();
+/// Makes [`refill`] work on this thread, unless its thread-locals are gone.
+pub(super) fn provide() {
+    let _ = FULL.try_with(|slot| {
+        let full = slot.0.take().or_else(full);
+        slot.0.set(full);
+    });
+}
+
+/// Makes a value that restores a full budget.
+fn full() -> Option<RestoreOnPending> {
+    let full = Rc::new(Cell::new(None));
+    let slot = Rc::clone(&full);
+    let task = poll_fn(move |cx| {
+        slot.set(Some(ready!(poll_proceed(cx))));
+        Poll::Ready(())
+    });
+    // It panics without tokio's thread-locals, and then the budget has no limit.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let set = LocalSet::new();
+        set.spawn_local(task);
+        let _ = pin!(set).poll(&mut Context::from_waker(Waker::noop()));
+    }));
+    full.take()
+}
+
+/// Gives the thread a full budget, less one unit, if [`provide`] was called there. To be
+/// called inside [`keep`].
+pub(super) fn refill() {
+    let _ = FULL.try_with(|slot| {
+        let Some(full) = slot.0.take() else {
+            return;
+        };
+        drop(full);
+        if let Poll::Ready(full) = poll_proceed(&mut Context::from_waker(Waker::noop())) {
+            slot.0.set(Some(full));
+        }
+    });
+}
+
+/// Runs `code`, at first with an unlimited budget, and restores the one that was there
+/// before; also when `code` panics.
+pub(super) fn keep(code: &mut dyn FnMut()) {
+    let code = pin!(unconstrained(poll_fn(|_| {
+        code();
+        Poll::Ready(())
+    })));
+    let _ = code.poll(&mut Context::from_waker(Waker::noop()));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{provide, refill, withdraw};
-    use ::tokio::runtime::Builder;
+    use super::{keep, provide, refill};
     use ::tokio::task::coop::{has_budget_remaining, poll_proceed};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::task::{Context, Poll, Waker};
 
     /// Uses the budget up, and counts; gives up where it seems to have no end.
@@ -70,21 +120,40 @@ mod tests {
 
     #[test]
     fn every_refill_is_full() {
-        let runtime = Builder::new_current_thread().build().unwrap();
         assert_eq!(use_up(), 1000, "outside of a task there is no limit");
-        provide(runtime.handle());
-        for _ in 0..3 {
+        provide();
+        assert_eq!(use_up(), 1000, "nothing is filled yet");
+        keep(&mut || {
+            for _ in 0..3 {
+                refill();
+                assert_eq!(use_up(), 127);
+                assert!(!has_budget_remaining());
+                provide();
+            }
+            // Also after a part of it was used.
+            refill();
+            let mut cx = Context::from_waker(Waker::noop());
+            let _ = poll_proceed(&mut cx).map(|unit| unit.made_progress());
             refill();
             assert_eq!(use_up(), 127);
-            assert!(!has_budget_remaining());
-        }
-        // Also after a part of it was used.
-        refill();
-        let mut cx = Context::from_waker(Waker::noop());
-        let _ = poll_proceed(&mut cx).map(|unit| unit.made_progress());
-        refill();
-        assert_eq!(use_up(), 127);
-        withdraw();
+        });
+        assert_eq!(use_up(), 1000);
+    }
+
+    #[test]
+    fn an_outer_budget_is_kept() {
+        provide();
+        keep(&mut || {
+            refill();
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                keep(&mut || {
+                    assert_eq!(use_up(), 1000);
+                    refill();
+                    panic!("after {} units", use_up());
+                });
+            }));
+            assert_eq!(use_up(), 127);
+        });
     }
 
     #[test]

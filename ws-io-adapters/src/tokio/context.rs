@@ -1,9 +1,12 @@
 //! A thread's place in a runtime.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::tokio::runtime::Handle;
+use ::tokio::task::coop::has_budget_remaining;
 use ws_core::Driver;
 use ws_core::driver::Visitor;
 
@@ -11,19 +14,31 @@ use super::budget;
 
 /// Runs a worker's life in the context of a runtime, with budgets to be had.
 pub(super) fn within(runtime: &Handle, life: &mut dyn FnMut()) {
-    /// Also when the life panics.
-    struct Budgets;
-
-    impl Drop for Budgets {
-        fn drop(&mut self) {
-            budget::withdraw();
-        }
-    }
-
-    budget::provide(runtime);
-    let _budgets = Budgets;
+    budget::provide();
     let _entered = runtime.enter();
-    life();
+    budget::keep(life);
+}
+
+/// Waits for a future in the context of a runtime, with a budget for each poll, on a thread
+/// that is not a worker.
+///
+/// The thread may belong to a runtime that waits for this call. tokio then leaves it to that
+/// runtime to wake what has used its budget up, so the future is woken here.
+pub(super) fn visit(runtime: &Handle, mut future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
+    if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+        return wait(future);
+    }
+    budget::provide();
+    let _entered = runtime.enter();
+    let mut future = pin!(poll_fn(|cx| {
+        budget::refill();
+        let polled = future.as_mut().poll(cx);
+        if polled.is_pending() && !has_budget_remaining() {
+            cx.waker().wake_by_ref();
+        }
+        polled
+    }));
+    budget::keep(&mut || wait(future.as_mut()));
 }
 
 /// The driver of an executor that is attached to a runtime. It only sleeps: the reactor
@@ -86,7 +101,6 @@ impl Driver for Attached {
     }
 
     fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
-        let _entered = self.runtime.enter();
-        wait(future);
+        visit(&self.runtime, future, wait);
     }
 }

@@ -19,11 +19,13 @@
 //!   reactor runs it: one at a time, and only while that worker has nothing else to do.
 //!   That is good enough for what libraries spawn in the background. [`spawn`] puts a
 //!   task on all workers.
-//! - Every poll of a task has tokio's cooperative budget of 128 operations or so, as in a
-//!   tokio task, so that one with ready channels or sockets lets others run. It holds for
-//!   what blocks inside a poll as well, in `block_in_place` and in the closures of `join`
-//!   and `compute`: there a `block_on` that is neither tokio's nor ours polls for ever when
-//!   the budget is used up. Wrap its future in `tokio::task::unconstrained`.
+//! - Every poll of a task has tokio's cooperative budget, as in a tokio task, so that one with
+//!   ready channels or sockets lets others run. So has every poll of the future of a
+//!   [`block_on`](ws_executor::Executor::block_on), on every thread: a timeout around a loop
+//!   over ready channels ends the loop. The budget holds for what blocks inside a poll as
+//!   well, in `block_in_place` and in the closures of `join` and `compute`: there a `block_on`
+//!   that is neither tokio's nor ours polls for ever when the budget is used up. Wrap its
+//!   future in `tokio::task::unconstrained`.
 //! - `block_in_place`, and `Handle::block_on` of tokio's, block the worker that calls them.
 //!   The runtime is driven by the others: on an executor with a single worker, what they
 //!   wait for must not need the reactor. [`ws_executor::Handle::block_on`] has no such
@@ -40,6 +42,34 @@
 //!
 //! In [`attach`] the runtime is the program's own, with its own threads. They run its
 //! reactor, and wake our workers.
+//!
+//! # Differences from tokio's own runtime
+//!
+//! - **`tokio::task::yield_now` does not turn the reactor.** tokio wakes a task that yielded
+//!   after the next look at the reactor; here it is queued at once. So `tokio::time::advance`,
+//!   which yields once, may return before the timers have fired that it has moved the clock
+//!   past. Await `tokio::time::sleep(Duration::ZERO)` after it: that one waits for the reactor,
+//!   and so for the timers before it.
+//! - **A paused clock moves when the reactor has nothing to do.** A worker that sleeps in the
+//!   reactor moves it to the next timer, although other workers, or a thread in `block_on`, are
+//!   running. Tests that depend on when a paused clock moves belong on a runtime of tokio's.
+//! - **A poll has a budget of 127 operations**, not of 128. There is no stable way to give 128
+//!   in a few nanoseconds.
+//! - **Only tokio's resources use that budget up.** Those of `ws_executor`, such as
+//!   [`coop::consume`](ws_executor::coop::consume), use the budget of their own, which has no
+//!   end in `block_on`: a timeout around a loop over them ends the loop in a task, and does not
+//!   in `block_on`. [`yield_now`](ws_executor::yield_now) in the loop ends it in both.
+//! - **`blocking_recv`, `blocking_send`, `blocking_lock`, `Semaphore::blocking_acquire` and
+//!   their like block the worker.** In tasks of tokio's they panic. Await the call instead, or
+//!   move it to `spawn_blocking`; or wait with [`ws_executor::Handle::block_on`], which goes on
+//!   being a worker. In what was put on the runtime by `tokio::spawn` they panic, as ever.
+//! - **`block_in_place` panics in what was put on the runtime by `tokio::spawn`**, because the
+//!   runtime is a current-thread one. In our tasks it works. With [`attach`] and a multi-thread
+//!   runtime it works in both.
+//! - **[`Executor::block_on`] does not panic in a task or a `block_on` of another runtime**, where
+//!   tokio's own does. It blocks the thread of that runtime. What it waits for must not need
+//!   that thread: a `tokio::task::yield_now` inside does, unless it is called in
+//!   `block_in_place`.
 //!
 //! # The end
 //!

@@ -10,7 +10,7 @@ use ws_core::Driver;
 use ws_core::driver::Visitor;
 
 use super::budget;
-use super::context::within;
+use super::context::{visit, within};
 use super::signal::Signal;
 
 /// The driver of an executor with a runtime of its own.
@@ -106,8 +106,7 @@ impl Driver for Parked {
     }
 
     fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
-        let _entered = self.handle.enter();
-        wait(future);
+        visit(&self.handle, future, wait);
     }
 }
 

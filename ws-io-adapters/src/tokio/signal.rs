@@ -1,4 +1,10 @@
 //! What ends a sleep in the runtime.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `tokio.signal` | `set` | the exchange in `wait`, after the waker was registered | what happened before `set` |
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
