@@ -93,7 +93,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Runs a future on a thread that is no worker's, inside whatever thread context the
     /// reactor's types need. Has to poll it until it is ready: by `wait`, which is the
-    /// executor's own way, or by a `block_on` of the reactor's.
+    /// executor's own way, or by a `block_on` of the reactor's. Inside such a future, the calls of
+    /// `block_on` of executors without a driver come here, too.
     fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
         wait(future);
     }

@@ -11,8 +11,17 @@
 //! running nothing. One worker has to go on, or all could wait for a task that nobody
 //! runs: the last one that could does not wait aside, but panics.
 //!
+//! A future that yields is due again at once, and would keep its worker from all others. So
+//! one job has its turn before each poll of such a future (`worker/give_way.rs`).
+//!
 //! A [scope](crate::scope()) must not end before its tasks, not even by a panic. So it
 //! makes sure that there is [`Room`] before it begins.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `block_on.signal` | the wake of the future | `Signal::reset` before its next poll | what happened before the wake |
 //!
 //! [`Executor::block_on`]: crate::Executor::block_on
 
@@ -29,14 +38,15 @@ use ws_core::sync::atomic::{AtomicBool, Ordering};
 use ws_core::sync::{hint, thread_local};
 use ws_core::{Park, ThreadParker, Unpark};
 
+use crate::aside::WaitsAside;
 use crate::clock::Instant;
 use crate::context;
 use crate::coop;
 use crate::fork::stand_in;
-use crate::shared::{Shared, Waiting};
+use crate::refused::drop_line;
+use crate::shared::Shared;
 use crate::shield;
 use crate::task::contain::{contain, ignore_panic};
-use crate::task::job::drop_line;
 use crate::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
 use crate::worker::{Until, Worker, current};
 
@@ -100,20 +110,29 @@ fn block_on_with<F: Future>(
 ) -> Result<F::Output, TooDeep> {
     current::with_any(|worker| match worker {
         Some(worker) => block_on_worker(room, worker, future),
-        None => Ok(
-            match shared.map(|shared| (&shared.driver, &shared.visitors)) {
-                Some((Some(seat), _)) => {
-                    let by = |visitor: Visitor<'_>, wait: &Wait<'_>| seat.block_on(visitor, wait);
-                    block_on_visitor(by, shared, future)
-                }
-                Some((None, Some(host))) => {
-                    let by = |visitor: Visitor<'_>, _: &Wait<'_>| ignore_panic(|| host(visitor));
-                    block_on_visitor(by, shared, future)
-                }
-                Some((None, None)) | None => with_sleeper(|sleeper| sleeper.run(shared, future)),
-            },
-        ),
+        None => Ok(block_on_thread(shared, future)),
     })
+}
+
+/// On a thread that is not a worker. If the executor has no driver, the `block_on` around this
+/// call may have one: then the future is in that driver's context, and is polled in its way.
+fn block_on_thread<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
+    let outer = match shared {
+        Some(shared) if shared.hosts_visitors() => None,
+        _ => context::visiting(),
+    };
+    let host = outer.as_ref().map(|outer| &**outer.shared()).or(shared);
+    match host.map(|host| (&host.driver, &host.visitors)) {
+        Some((Some(seat), _)) => {
+            let by = |visitor: Visitor<'_>, wait: &Wait<'_>| seat.block_on(visitor, wait);
+            block_on_visitor(by, shared, future)
+        }
+        Some((None, Some(host))) => {
+            let by = |visitor: Visitor<'_>, _: &Wait<'_>| ignore_panic(|| host.get()(visitor));
+            block_on_visitor(by, shared, future)
+        }
+        Some((None, None)) | None => with_sleeper(|sleeper| sleeper.run(shared, future)),
+    }
 }
 
 /// Waits for a visitor without a reactor.
@@ -175,9 +194,8 @@ fn block_on_worker<F: Future>(
             return Ok(output);
         }
         if room.is_some() {
-            // Returns early if the executor is closed. The tasks on top have budgets and a
-            // context of their own.
-            coop::unlimited(|| context::within(None, || worker.run(&*signal)));
+            // The tasks on top have budgets and a context of their own.
+            coop::unlimited(|| context::within(None, || run_on_top(worker, &*signal)));
             worker.announce_rest();
             worker.wait(&*signal);
         } else {
@@ -187,6 +205,15 @@ fn block_on_worker<F: Future>(
             worker.wait(&Aside(worker, &*signal));
         }
     }
+}
+
+/// Runs other jobs until the signal: one at least, so that a future that yields does not keep
+/// its worker from all others. Returns early if the executor is closed.
+fn run_on_top(worker: &Worker, signal: &impl Until) {
+    if signal.is_over() {
+        worker.give_way();
+    }
+    worker.run(signal);
 }
 
 /// One more call that waits on a worker, until it is dropped, also by a panic.
@@ -215,7 +242,7 @@ impl Drop for Nested<'_> {
 }
 
 /// Makes sure that a wait aside keeps nobody from doing what it waits for.
-fn check_aside(worker: &Worker, aside: Option<&Waiting<'_>>) -> Result<(), TooDeep> {
+fn check_aside(worker: &Worker, aside: Option<&WaitsAside<'_>>) -> Result<(), TooDeep> {
     if worker.shared().is_closed() {
         // Nothing runs any more; all ends by being dropped.
         Ok(())

@@ -26,7 +26,8 @@ use async_task::{Builder, Runnable};
 use crate::context;
 use crate::handle::Handle;
 use crate::task::Task;
-use crate::task::contain::{ContainedFuture, ignore_panic};
+use crate::task::contain::ignore_panic;
+use crate::task::future::TaskFuture;
 use crate::task::home::Home;
 
 /// The most threads: that of tokio's pool, and near that of the `blocking` crate.
@@ -51,11 +52,11 @@ where
     T: Send + 'static,
 {
     let once = Once(Some(move || context::within(handle, code)));
-    let builder = Builder::new().metadata(Home::NOWHERE);
+    let builder = Builder::new().metadata(Home::nowhere());
     let schedule = |runnable| POOL.push(runnable);
     // SAFETY: the future is `Send` and borrows nothing, and so is the function.
     let (runnable, task) =
-        unsafe { builder.spawn_unchecked(|_| ContainedFuture::new(once), schedule) };
+        unsafe { builder.spawn_unchecked(|home| TaskFuture::new(home, once), schedule) };
     runnable.schedule();
     Task::new(task)
 }

@@ -17,7 +17,7 @@ use crate::fork::stand_in::StandIn;
 use crate::handle::Handle;
 use crate::shared::{Settings, Shared};
 use crate::stack;
-use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::task::contain::{Contained, Payload, contain, drop_payload, ignore_panic};
 use crate::threads::{Member, Orders, Threads};
 use crate::worker::hosted::{HostedParker, HostedWorker, WakerSlot};
 use crate::worker::{AnyParker, Queues};
@@ -134,7 +134,11 @@ impl Builder {
     ///
     /// `host` has to poll the worker until it is ready, and soon after it was woken: until
     /// then it counts as looking for work, and other workers that are asleep may not be told
-    /// of new tasks.
+    /// of new tasks. While `host` does something else, the tasks that are queued on its worker
+    /// may wait.
+    ///
+    /// `host` is also called on threads that poll tasks while all workers are in joins or
+    /// computations; see [`HostedWorker::is_spare`].
     ///
     /// ```
     /// let executor = ws_executor::Executor::builder()
@@ -165,7 +169,7 @@ impl Builder {
     /// # Ok::<_, ws_executor::BuildError>(())
     /// ```
     pub fn host_visitors(mut self, host: impl Fn(Visitor<'_>) + Send + Sync + 'static) -> Self {
-        self.visitors = Some(Box::new(host));
+        self.visitors = Some(Contained::new(Box::new(host)));
         self
     }
 
@@ -276,11 +280,12 @@ impl Builder {
                 let parkers = (0..workers).map(|worker| (self.parker)(worker)).collect();
                 return (names, parkers, vec![None; workers]);
             }
-            let wakers: Vec<Arc<WakerSlot>> = (0..workers).map(|_| Arc::default()).collect();
-            let hosted =
-                |waker: &Arc<WakerSlot>| Box::new(HostedParker(Arc::clone(waker))) as AnyParker;
-            let parkers = wakers.iter().map(hosted).collect();
-            (names, parkers, wakers.into_iter().map(Some).collect())
+            let hosted = |_| {
+                let (parker, waker) = HostedParker::new();
+                (Box::new(parker) as AnyParker, Some(waker))
+            };
+            let (parkers, wakers) = (0..workers).map(hosted).unzip();
+            (names, parkers, wakers)
         })
         .map_err(|payload| {
             let error = BuildError(Kind::Panic(text_of(&payload)));
@@ -348,17 +353,20 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// Hides which parker it is, and ends its panics: whoever parks, or unparks, may be
-/// holding what others borrow.
+/// Hides which parker it is, and ends its panics, also those of its drop: whoever parks, or
+/// unparks, or lets go of it may be holding what others borrow.
 struct Erased<P> {
-    parker: P,
+    parker: Contained<P>,
     unparker: Arc<dyn Unpark>,
 }
 
 impl<P: Park + 'static> Erased<P> {
     fn new(parker: P) -> Self {
-        let unparker = Arc::new(ErasedUnparker(parker.unparker()));
-        Self { parker, unparker }
+        let unparker = Arc::new(ErasedUnparker(Contained::new(parker.unparker())));
+        Self {
+            parker: Contained::new(parker),
+            unparker,
+        }
     }
 }
 
@@ -370,19 +378,19 @@ impl<P: Park> Park for Erased<P> {
     }
 
     fn park(&self) {
-        ignore_panic(|| self.parker.park());
+        ignore_panic(|| self.parker.get().park());
     }
 
     fn park_timeout(&self, timeout: Duration) {
-        ignore_panic(|| self.parker.park_timeout(timeout));
+        ignore_panic(|| self.parker.get().park_timeout(timeout));
     }
 }
 
-struct ErasedUnparker<U>(U);
+struct ErasedUnparker<U>(Contained<U>);
 
 impl<U: Unpark> Unpark for ErasedUnparker<U> {
     fn unpark(&self) {
-        ignore_panic(|| self.0.unpark());
+        ignore_panic(|| self.0.get().unpark());
     }
 }
 

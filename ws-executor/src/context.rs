@@ -1,6 +1,7 @@
 //! Which executor the calling code runs on: what `Handle::current` answers.
 
 use std::cell::RefCell;
+use std::mem;
 
 use ws_core::sync::thread_local;
 
@@ -8,32 +9,66 @@ use crate::handle::Handle;
 use crate::worker::current;
 
 thread_local! {
-    /// The executor whose `block_on` runs on this thread, innermost.
-    static CONTEXT: RefCell<Option<Handle>> = const { RefCell::new(None) };
+    static CONTEXT: RefCell<Context> = const { RefCell::new(Context::NONE) };
+}
+
+/// Of the calls of `block_on` on this thread.
+struct Context {
+    /// The executor of the innermost one.
+    current: Option<Handle>,
+    /// The innermost executor that polls futures of other threads in its own way.
+    visiting: Option<Handle>,
+}
+
+impl Context {
+    const NONE: Self = Self {
+        current: None,
+        visiting: None,
+    };
+
+    fn inside(&self, current: Option<Handle>) -> Self {
+        let visiting = match &current {
+            // What runs on top of a worker is not inside what is below.
+            None => None,
+            Some(handle) if handle.shared().hosts_visitors() => Some(handle.clone()),
+            Some(_) => self.visiting.clone(),
+        };
+        Self { current, visiting }
+    }
 }
 
 /// The executor of the innermost `block_on` on this thread, or of its worker.
 pub(crate) fn current() -> Option<Handle> {
-    let context = CONTEXT.try_with(|context| context.borrow().clone());
+    let context = CONTEXT.try_with(|context| context.borrow().current.clone());
     context.ok().flatten().or_else(|| {
         current::with_any(|worker| worker.map(|worker| Handle::new(worker.shared().clone())))
     })
 }
 
+/// The innermost executor among those of the calls of `block_on` on this thread that polls
+/// their futures in its own way, by a driver or a host.
+pub(crate) fn visiting() -> Option<Handle> {
+    let context = CONTEXT.try_with(|context| context.borrow().visiting.clone());
+    context.ok().flatten()
+}
+
 /// Runs `code` in the context of `handle`, or of the thread's worker if there is none.
 pub(crate) fn within<R>(handle: Option<Handle>, code: impl FnOnce() -> R) -> R {
     /// Restores also when `code` panics.
-    struct Restore(Option<Handle>);
+    struct Restore(Context);
 
     impl Drop for Restore {
         fn drop(&mut self) {
-            let outer = self.0.take();
+            let outer = mem::replace(&mut self.0, Context::NONE);
             let inner = CONTEXT.try_with(|context| context.replace(outer));
             drop(inner);
         }
     }
 
-    let outer = CONTEXT.try_with(|context| context.replace(handle));
-    let _restore = Restore(outer.ok().flatten());
+    let outer = CONTEXT.try_with(|context| {
+        let inner = context.borrow().inside(handle);
+        context.replace(inner)
+    });
+    let _restore = Restore(outer.unwrap_or(Context::NONE));
     code()
 }

@@ -11,7 +11,8 @@
 //! [`consume`] one each turn. Outside of tasks, and in code that [computes], the budget has no
 //! end. A `block_on` of another crate inside a task's poll has what is left of the task's: when
 //! that is used up it polls for ever, since nobody refills it. [`block_on`](crate::block_on()) has
-//! a budget without end.
+//! a budget without end: a loop over ready resources inside it never returns to a timeout around
+//! the loop. Spawn the loop, or [`yield_now`](crate::yield_now()) in it.
 //!
 //! [computes]: crate::compute
 //!

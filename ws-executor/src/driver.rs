@@ -2,6 +2,14 @@
 //!
 //! A driver is the user's code. All its methods are called from here, where its panics
 //! end: whoever calls may be holding what others borrow.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `driver.seat` | `leave` | `take` | what the last thread did inside: the driver is used by one after the other |
+//!
+//! `leave` also has the fence of the sleep protocol's step P2 ([`sleep`](crate::sleep)).
 
 use std::time::Duration;
 
@@ -13,10 +21,10 @@ use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::coop;
 use crate::shared::Shared;
-use crate::task::contain::ignore_panic;
+use crate::task::contain::{Contained, ignore_panic};
 
 /// See [`Builder::host_visitors`](crate::Builder::host_visitors).
-pub(crate) type VisitorHost = Box<dyn Fn(Visitor<'_>) + Send + Sync>;
+pub(crate) type VisitorHost = Contained<Box<dyn Fn(Visitor<'_>) + Send + Sync>>;
 
 /// What happens to the driver when its worker leaves it to run tasks.
 ///
@@ -40,7 +48,8 @@ pub enum DriverHandoff {
 /// The driver, and whether a worker is in it.
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub struct DriverSeat {
-    driver: Box<dyn Driver>,
+    /// Its drop may be the user's code, too, on whichever thread is the last to let go.
+    driver: Contained<Box<dyn Driver>>,
     handoff: DriverHandoff,
     taken: CachePadded<AtomicBool>,
     /// How often it was taken.
@@ -52,7 +61,7 @@ impl DriverSeat {
     /// A driver that no one is in.
     pub fn new(driver: Box<dyn Driver>, handoff: DriverHandoff) -> Self {
         Self {
-            driver,
+            driver: Contained::new(driver),
             handoff,
             taken: CachePadded::new(AtomicBool::new(false)),
             turns: AtomicU64::new(0),
@@ -61,38 +70,44 @@ impl DriverSeat {
 
     /// Runs the life of a thread, in the driver's context.
     pub(crate) fn enter(&self, life: &mut dyn FnMut()) {
-        ignore_panic(|| self.driver.enter(life));
+        ignore_panic(|| self.driver.get().enter(life));
     }
 
     /// Waits in the driver; by the one who has taken it.
     pub fn turn(&self, timeout: Option<Duration>) {
         // What runs in there is no part of the last task.
-        ignore_panic(|| coop::unlimited(|| self.driver.turn(timeout)));
+        ignore_panic(|| coop::unlimited(|| self.driver.get().turn(timeout)));
     }
 
     /// Ends a turn, from any thread.
     pub fn wake(&self) {
-        ignore_panic(|| self.driver.wake());
+        ignore_panic(|| self.driver.get().wake());
     }
 
     /// Says that the turn on this thread has woken a task.
     pub(crate) fn wake_local(&self) {
-        ignore_panic(|| self.driver.wake_local());
+        ignore_panic(|| self.driver.get().wake_local());
     }
 
     /// Polls something as the driver wants it; if it does its duty.
     pub(crate) fn poll_scope(&self, poll: &mut dyn FnMut()) {
-        ignore_panic(|| self.driver.poll_scope(poll));
+        ignore_panic(|| self.driver.get().poll_scope(poll));
     }
 
     /// Waits for a future as the driver wants it; if it does its duty.
     pub(crate) fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
-        ignore_panic(|| self.driver.block_on(future, wait));
+        ignore_panic(|| self.driver.get().block_on(future, wait));
     }
 
     /// Whether no one is in the driver, at some moment.
     pub fn is_free(&self) -> bool {
         !self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Whether a worker that found the driver taken, and has entered the wake table since
+    /// (W3), has to take it after all: the one who left it may not have seen that worker.
+    pub fn was_missed(&self) -> bool {
+        self.is_free()
     }
 
     /// Takes the driver, if it is free.

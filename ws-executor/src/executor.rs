@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::clock::Instant;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
+use crate::refused;
 use crate::scope::Scope;
 use crate::task::{self, Task};
 use crate::threads::Threads;
@@ -162,7 +163,7 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// If one of them does; see [`Handle::join`].
+    /// If one of them does. If `a` panics, `b` may never run; see [`Handle::join`].
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -171,6 +172,22 @@ impl Executor {
         RB: Send,
     {
         self.handle.join(a, b)
+    }
+
+    /// Runs a closure on a worker, and returns what it returns; see [`Handle::install`].
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let caller = std::thread::current().id();
+    /// let worker = executor.install(|| std::thread::current().id());
+    /// assert_ne!(caller, worker);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the closure does; see [`Handle::install`].
+    pub fn install<R: Send>(&self, code: impl FnOnce() -> R + Send) -> R {
+        self.handle.install(code)
     }
 
     /// Runs tasks that borrow from the caller, and returns when all have ended.
@@ -258,6 +275,7 @@ impl Executor {
         let begun = Instant::now();
         let shared = self.handle.shared();
         shared.close();
+        refused::drop_line();
         if self.is_inside() || threads.is_current() || !threads.wait_timeout(timeout) {
             return false;
         }
@@ -270,11 +288,28 @@ impl Executor {
         true
     }
 
+    /// Blocks until there is no task; see [`Handle::wait_idle`].
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let task = executor.spawn(async {});
+    /// executor.wait_idle();
+    /// assert!(task.is_finished());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// On a thread of this executor; see [`Handle::wait_idle`].
+    pub fn wait_idle(&self) {
+        self.handle.wait_idle();
+    }
+
     /// Runs what is due, and all that follows from it, then shuts down.
     ///
     /// That is: until every queue is empty and every worker idle. Tasks that wait for
-    /// something else at that moment are dropped. New tasks are taken until then. On a
-    /// worker of this executor it does not wait, as [`shutdown`](Self::shutdown).
+    /// something else at that moment are dropped; [`wait_idle`](Self::wait_idle) waits for
+    /// them. New tasks are taken until then. On a worker of this executor it does not wait,
+    /// as [`shutdown`](Self::shutdown).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -303,6 +338,8 @@ impl Executor {
     }
 
     fn wait_for(&self, threads: Threads) {
+        // This may be inside the drop of a future.
+        refused::drop_line();
         if !self.is_inside() && !threads.is_current() {
             threads.join();
             self.handle.shared().stand_in.join();

@@ -160,7 +160,8 @@ pub fn scope<'env, R>(code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 ///
 /// # Panics
 ///
-/// If one of them does, or if the process-wide executor cannot be started.
+/// If one of them does, or if the process-wide executor cannot be started. If `a` panics, `b`
+/// may never run; see [`Handle::join`].
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -198,8 +199,23 @@ where
     with_current(|handle| handle.compute(code))
 }
 
-/// Runs `code` here if this is a worker, otherwise on one of the calling code's executor.
-pub(crate) fn on_a_worker<R: Send>(code: impl FnOnce() -> R + Send) -> R {
+/// Runs a closure on a worker, and returns what it returns; see [`Handle::install`].
+///
+/// On a worker, of whichever executor, it just calls the closure; elsewhere it uses the
+/// workers of the innermost `block_on` or the process-wide ones.
+///
+/// ```
+/// let sum = ws_executor::install(|| {
+///     let (low, high) = ws_executor::join(|| (0..50).sum::<u32>(), || (50..100).sum::<u32>());
+///     low + high
+/// });
+/// assert_eq!(sum, 4950);
+/// ```
+///
+/// # Panics
+///
+/// If the closure does, or if the process-wide executor cannot be started.
+pub fn install<R: Send>(code: impl FnOnce() -> R + Send) -> R {
     if current::with_any(|worker| worker.is_some()) {
         return code();
     }

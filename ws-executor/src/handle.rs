@@ -233,8 +233,14 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If `a` panics, that goes on when `b` has ended, or was taken back and will not
-    /// run. If `b` panics, or both do, one of the panics goes on. The workers live on.
+    /// If one of them does. The workers live on.
+    ///
+    /// - `a` panics: `b` may never run. If no other worker has stolen `b` by then, the
+    ///   calling worker takes it back and drops it without calling it. If `b` was stolen,
+    ///   the panic of `a` goes on after `b` has ended. What must happen in any case does
+    ///   not belong into `b`.
+    /// - `b` panics: the panic goes on after `a` has ended.
+    /// - Both panic: the panic of `a` goes on, that of `b` is dropped.
     ///
     /// A join inside a join inside a join needs stack, about as much as ordinary calls do:
     /// some hundred bytes for each, and what the closures use. If it runs out, the process
@@ -253,6 +259,38 @@ impl Handle {
             Some(worker) => fork::join(worker, a, b),
             None => fork::outside::join_inside(self, a, b),
         })
+    }
+
+    /// Runs a closure on a worker, and returns what it returns.
+    ///
+    /// The calling thread waits until then, in the manner of
+    /// [`block_on`](Self::block_on). The closure may borrow from it. On a worker of this
+    /// executor, that is inside one of its tasks, the closure is just called.
+    ///
+    /// Inside, [`join`](Self::join) and the loops of [`par`](crate::par) use the worker's own
+    /// queue. So a thread outside that has many small joins to do sends all of them to the
+    /// workers in one go.
+    ///
+    /// If the executor is shut down before a worker has begun, the calling thread runs the
+    /// closure itself.
+    ///
+    /// ```
+    /// let executor = ws_executor::Executor::new();
+    /// let handle = executor.handle();
+    /// let words = ["fork", "and", "join"];
+    /// let (first, last) = handle.install(|| handle.join(|| words[0].len(), || words[2].len()));
+    /// assert_eq!((first, last), (4, 4));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the closure does, with its panic. On a worker of another executor also as
+    /// [`Executor::scope`](crate::Executor::scope).
+    pub fn install<R: Send>(&self, code: impl FnOnce() -> R + Send) -> R {
+        if current::with(&self.shared, |worker| worker.is_some()) {
+            return code();
+        }
+        fork::outside::inside(self, code)
     }
 
     /// Runs code that computes for long on a worker, away from the calling task.
@@ -302,6 +340,55 @@ impl Handle {
         code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
     ) -> R {
         scope::scope(self, code)
+    }
+
+    /// Blocks until there is no task of this executor left.
+    ///
+    /// Every task that was spawned before has then finished, or was cancelled and its future
+    /// dropped; and so has every task that these have spawned. Tasks that wait for something
+    /// are waited for, however long that takes. ([`drain`] drops them, and shuts down.) If
+    /// other threads go on spawning, it returns at a moment when there was no task.
+    ///
+    /// Code on a thread for blocking code is not a task of the executor, nor is a future in
+    /// [`block_on`](Self::block_on). Computations, and tasks of a [`scope`](Self::scope), are.
+    ///
+    /// If the executor is shut down, it returns.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use ws_executor::{Executor, yield_now};
+    ///
+    /// let executor = Executor::new();
+    /// let count = Arc::new(AtomicU32::new(0));
+    /// for _ in 0..10 {
+    ///     let count = Arc::clone(&count);
+    ///     executor.spawn(async move {
+    ///         yield_now().await;
+    ///         count.fetch_add(1, Ordering::Relaxed);
+    ///     })
+    ///     .detach();
+    /// }
+    /// executor.handle().wait_idle();
+    /// assert_eq!(count.load(Ordering::Relaxed), 10);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// On a thread of this executor, such as inside one of its tasks: the wait would be for
+    /// the calling task, too, and never end.
+    ///
+    /// [`drain`]: crate::Executor::drain
+    #[track_caller]
+    pub fn wait_idle(&self) {
+        // Also between two polls of a hosted worker: only its host can go on with it.
+        let is_worker = current::with_raw(Arc::as_ptr(&self.shared), |worker| worker.is_some());
+        assert!(
+            !is_worker && !self.shared.stand_in.is_current(),
+            "`wait_idle` on a thread of its own executor would never return: \
+             call it outside of the executor's tasks"
+        );
+        self.shared.wait_idle();
     }
 
     /// Returns what the executor has done so far.
@@ -381,7 +468,8 @@ impl<T> Drop for Batch<'_, T> {
         let shared = &self.handle.shared;
         current::with(shared, |worker| match worker {
             Some(worker) => worker.spawned_many(jobs),
-            None => shared.inject_batch(jobs),
+            // What is refused is dropped here, one by one.
+            None => drop(shared.inject_batch(jobs)),
         });
     }
 }

@@ -17,8 +17,8 @@
 //! `futures::task::Spawn` for code that is written for that. A [`Task`] is a future of
 //! its output; dropping it cancels.
 //!
-//! On the same workers, [`join`], [`scope()`], [`par`] and [`compute`] run code that
-//! computes; [`task_graph`] makes a parallel graph of an async function ([`graph`]), and
+//! On the same workers, [`join`], [`scope()`], [`par`], [`install`] and [`compute`] run code
+//! that computes; [`task_graph`] makes a parallel graph of an async function ([`graph`]), and
 //! [`pipeline`] runs one for every item of a stream.
 //!
 //! # How it works
@@ -63,7 +63,11 @@ mod stack;
 mod tuning;
 
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+mod aside;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 mod injector;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+mod inside;
 mod shield;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 mod sleep;
@@ -72,6 +76,10 @@ mod task;
 mod driver;
 mod fork;
 mod pinned;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+mod quiet;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+mod refused;
 mod shared;
 mod threads;
 mod worker;
@@ -96,12 +104,12 @@ mod yield_now;
 pub use builder::{BuildError, Builder};
 pub use driver::DriverHandoff;
 pub use executor::Executor;
-pub use global::{block_on, compute, join, scope, spawn, spawn_blocking, spawn_many};
+pub use global::{block_on, compute, install, join, scope, spawn, spawn_blocking, spawn_many};
 pub use handle::{Handle, TryCurrentError};
 pub use local::LocalExecutor;
 pub use metrics::{Metrics, WorkerMetrics};
 pub use scope::{Scope, ScopedTask};
-pub use task::{FallibleTask, Task};
+pub use task::{AbortHandle, FallibleTask, JoinError, JoinHandle, Task};
 pub use worker::hosted::HostedWorker;
 /// See [`graph`].
 #[doc(inline)]
@@ -112,12 +120,18 @@ pub use yield_now::{YieldNow, yield_now};
 #[cfg(any(ws_loom, ws_shuttle))]
 #[doc(hidden)]
 pub mod model {
+    pub use crate::aside::AsideCount;
     pub use crate::driver::DriverSeat;
     pub use crate::fork::job::{Fork, StackJob};
     pub use crate::fork::latch::{CountLatch, OnceLatch};
     pub use crate::injector::Injector;
+    pub use crate::inside::Inside;
+    pub use crate::quiet::Quiet;
+    pub use crate::refused::Refused;
+    pub use crate::scope::{Guard as ScopeGuard, State as ScopeState};
     pub use crate::sleep::sentinel::{Duty, Sentinel};
     pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};
+    pub use crate::task::abort::{AbortSlot, Wait};
     pub use crate::task::home::Population;
     pub use crate::task::registry::{Registry, Seat};
 }

@@ -4,6 +4,13 @@
 //! anywhere. So the queue is shared and locked, and everything else is not. When the
 //! executor is dropped it wakes all its tasks, and takes them out of the queue to drop
 //! them, until none is left: also one that another thread is just about to queue.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `local.signal` | the wake of the future of `block_on` | the look at the flag before its next poll | what happened before the wake |
+//! | (the lock) | the push of a runnable | the pop | what happened before the wake of a task |
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,7 +27,8 @@ use ws_core::sync::{Mutex, thread};
 
 use crate::block_on::block_on;
 use crate::coop;
-use crate::task::contain::{ContainedFuture, Outcome, ignore_panic};
+use crate::task::contain::{Contained, Outcome, ignore_panic};
+use crate::task::future::Life;
 use crate::task::home::Home;
 use crate::task::registry::{Registry, Seat};
 use crate::task::{Task, is_large};
@@ -110,18 +118,20 @@ impl LocalExecutor {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let future = LocalFuture {
-            future: ContainedFuture::new(future),
+        let counted = Counted::new(&self.tasks);
+        let future = |home| LocalFuture {
+            future: Contained::new(future),
+            life: Life::new(home),
             seat: None,
-            _counted: Counted::new(&self.tasks),
+            _counted: counted,
         };
         let queue = Arc::clone(&self.queue);
         let schedule = move |runnable| queue.push(runnable);
-        let builder = Builder::new().metadata(Home::NOWHERE);
+        let builder = Builder::new().metadata(Home::nowhere());
         // SAFETY: the future borrows nothing. It is polled on this thread alone, and
         // dropped there: by a poll, by `drop` below, or never. The schedule function
         // is `Send` and `Sync`.
-        let (runnable, task) = unsafe { builder.spawn_unchecked(|_| future, schedule) };
+        let (runnable, task) = unsafe { builder.spawn_unchecked(future, schedule) };
         runnable.schedule();
         Task::new(task)
     }
@@ -202,7 +212,7 @@ impl Default for LocalExecutor {
 
 impl Drop for LocalExecutor {
     fn drop(&mut self) {
-        self.tasks.waiting.close_all();
+        self.tasks.waiting.close_all(Waker::wake);
         loop {
             while let Some(runnable) = self.queue.pop() {
                 drop(runnable);
@@ -303,22 +313,28 @@ impl Wake for Signal {
 }
 
 /// A future of this executor; its fields are dropped from top to bottom.
-struct LocalFuture<F> {
+struct LocalFuture<'a, F> {
     /// Pinned.
-    future: ContainedFuture<F>,
+    future: Contained<F>,
+    life: Life<'a>,
     seat: Option<LocalSeat>,
     _counted: Counted,
 }
 
-impl<F: Future> Future for LocalFuture<F> {
+impl<F: Future> Future for LocalFuture<'_, F> {
     type Output = Outcome<F::Output>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: `future` is the one field that is pinned, and is not moved.
         let this = unsafe { self.get_unchecked_mut() };
+        if let Some(aborted) = this.life.aborted() {
+            return Poll::Ready(aborted);
+        }
         // SAFETY: it is pinned because the whole is.
-        let outcome = unsafe { Pin::new_unchecked(&mut this.future) }.poll(cx);
+        let future = unsafe { Pin::new_unchecked(&mut this.future) };
+        let outcome = future.poll_contained(cx);
         if outcome.is_pending() && this.seat.is_none() {
+            this.life.wait_unseated(cx.waker());
             let tasks = Rc::clone(&this._counted.0);
             this.seat = tasks.waiting.enter(0, cx.waker()).map(|seat| LocalSeat {
                 tasks,

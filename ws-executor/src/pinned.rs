@@ -9,6 +9,7 @@
 use std::cell::Cell;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use async_task::{Builder, Runnable};
@@ -18,14 +19,14 @@ use crate::shared::Shared;
 use crate::task::Task;
 use crate::task::future::TaskFuture;
 use crate::task::home::Home;
-use crate::task::job::{Job, drop_refused};
+use crate::task::job::Job;
 use crate::worker::current;
 
 /// The queue of one worker's pinned tasks; closed when the worker ends.
 pub(crate) type PinnedQueue = Injector<Job>;
 
 /// Spawns a future that `build` makes on worker number `worker`.
-pub(crate) fn spawn<B, F>(shared: &Shared, worker: usize, build: B) -> Task<F::Output>
+pub(crate) fn spawn<B, F>(shared: &Arc<Shared>, worker: usize, build: B) -> Task<F::Output>
 where
     B: FnOnce() -> F + Send + 'static,
     F: Future + 'static,
@@ -56,7 +57,10 @@ where
         if let Some(shared) = job.home().shared() {
             let shared: *const Shared = shared;
             // SAFETY: `keep` keeps the task, its home, and thereby the state alive.
-            enqueue(unsafe { &*shared }, worker, job);
+            let shared = unsafe { &*shared };
+            if let Err(refused) = enqueue(shared, worker, job) {
+                shared.refuse([refused]);
+            }
         }
         drop(keep);
     };
@@ -66,23 +70,25 @@ where
     // and `Sync`, and the home outlives the future in the same allocation.
     let (runnable, task) =
         unsafe { builder.spawn_unchecked(|home| TaskFuture::new(home, future), schedule) };
-    enqueue(shared, worker, Job::new(runnable));
+    if let Err(refused) = enqueue(shared, worker, Job::new(runnable)) {
+        drop(refused);
+    }
     Task::new(task)
 }
 
-fn enqueue(shared: &Shared, worker: usize, job: Job) {
-    match shared.remotes[worker].pinned.push(job) {
-        Ok(()) => match shared.sleep.take_this(worker) {
-            Some(sleeper) => shared.unpark(sleeper),
-            // It may wait in a nested `block_on`, for this very task to be run or dropped.
-            None if shared.is_closed() || shared.someone_waits_aside() => {
-                shared.remotes[worker].unparker.unpark();
-            }
-            None => {}
-        },
-        // The worker has ended, and has dropped all futures that were built on it.
-        Err(refused) => drop_refused([refused]),
+/// Queues a job, or gives it back if the worker has ended: then all futures that were built
+/// there are dropped, and this one was not.
+fn enqueue(shared: &Shared, worker: usize, job: Job) -> Result<(), Job> {
+    shared.remotes[worker].pinned.push(job)?;
+    match shared.sleep.take_this(worker) {
+        Some(sleeper) => shared.unpark(sleeper),
+        // It may wait in a nested `block_on`, for this very task to be run or dropped.
+        None if shared.is_closed() || shared.someone_waits_aside() => {
+            shared.remotes[worker].unparker.unpark();
+        }
+        None => {}
     }
+    Ok(())
 }
 
 /// A future that is made where it is first polled.

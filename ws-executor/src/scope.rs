@@ -13,6 +13,12 @@
 //!
 //! A closure is a fork in a lane (`fork/mod.rs`), with such a guard; if the calling
 //! thread has no lane, it is the code of a task.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `scope.end` | dropping a [`Guard`] | the look that finds no guard left | all that the future or the closure did with what it borrows |
 
 use std::fmt;
 use std::future::poll_fn;
@@ -47,8 +53,9 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 /// What the scope and its tasks share.
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 #[derive(Default)]
-struct State {
+pub struct State {
     /// How many futures are not dropped yet, and how many closures have not ended.
     pending: AtomicUsize,
     /// How many closures in lanes have not ended.
@@ -107,7 +114,9 @@ pub(crate) fn scope<'env, R>(
 }
 
 impl State {
-    async fn all_gone(&self) {
+    /// Waits until all guards are gone.
+    #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+    pub async fn all_gone(&self) {
         poll_fn(|cx| {
             // A reactor's, perhaps. Its panics end here, or they would end the scope.
             let mut new = None;
@@ -353,10 +362,13 @@ impl<F: Future> Future for ScopedFuture<F> {
 }
 
 /// Counts a future that is not dropped yet.
-struct Guard(Arc<State>);
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub struct Guard(Arc<State>);
 
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 impl Guard {
-    fn new(state: &Arc<State>) -> Self {
+    /// Counts one more.
+    pub fn new(state: &Arc<State>) -> Self {
         state.pending.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(state))
     }
@@ -364,8 +376,8 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // ORDERING(scope.end): release side.
-        if self.0.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // ORDERING(scope.end): release side, for each that is counted.
+        if self.0.pending.fetch_sub(1, Ordering::Release) == 1 {
             let waiter = self.0.waiter.lock().expect("never poisoned").take();
             if let Some(waiter) = waiter {
                 // A reactor's, perhaps.

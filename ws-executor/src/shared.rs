@@ -1,4 +1,14 @@
 //! What the workers, the handles and the tasks of one executor share.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `shared.running` | a worker that has ended | `is_quiet`; the last worker | that its queues are empty; its counters |
+//! | `shared.holding` | a worker that has dropped its tasks | the last one | what the others have dropped |
+//!
+//! What a shutdown does, and in which order, is in [`refused`]; what a drain waits for, in
+//! [`quiet`](crate::quiet).
 
 use std::num::NonZero;
 use std::ptr::NonNull;
@@ -7,21 +17,25 @@ use std::time::Duration;
 
 use ws_core::Unpark;
 use ws_core::chase_lev::{self, Uneven};
-use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use ws_core::sync::{CachePadded, asymmetric};
+use ws_core::sync::CachePadded;
+use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ws_core::{ring, slot};
 
+use crate::aside::{AsideCount, WaitsAside};
 use crate::clock::Instant;
 use crate::coop;
 use crate::driver::{DriverSeat, VisitorHost};
 use crate::fork::job::Fork;
 use crate::fork::stand_in::StandIn;
 use crate::injector::Injector;
+use crate::inside::{Inside, StayingInside};
 use crate::pinned::PinnedQueue;
+use crate::quiet::Quiet;
+use crate::refused::{self, Refused};
 use crate::sleep::{Sleep, Sleeper};
 use crate::task::contain::ignore_panic;
 use crate::task::home::Population;
-use crate::task::job::{Job, drop_refused};
+use crate::task::job::Job;
 use crate::task::registry::Registry;
 use crate::worker::counters::Counters;
 use crate::worker::current;
@@ -36,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) helpers: Sleep,
     pub(crate) population: Population,
     pub(crate) registry: Registry,
+    /// Jobs that came when the executor was closed.
+    pub(crate) refused: Refused<Job>,
     /// What others may do with each worker.
     pub(crate) remotes: Box<[Remote]>,
     pub(crate) driver: Option<DriverSeat>,
@@ -48,14 +64,16 @@ pub(crate) struct Shared {
     process: u32,
     /// Set once, never cleared.
     closed: AtomicBool,
-    /// Set once, never cleared: close when there is nothing left to run.
-    draining: AtomicBool,
-    /// How many workers wait inside a poll, in a nested `block_on`.
-    waiting_inside: AtomicUsize,
-    /// How many of them run no tasks meanwhile; see [`wait_aside`](Self::wait_aside).
-    waiting_aside: AtomicUsize,
+    /// Who waits until there is nothing left to run.
+    quiet: Quiet,
+    /// Workers that wait inside a poll, in a nested `block_on`, and stand-ins that poll.
+    inside: Inside,
+    /// How many of them run no tasks meanwhile.
+    waiting_aside: AsideCount,
     /// How many workers have not ended.
     running: AtomicUsize,
+    /// How many workers have not dropped their tasks.
+    holding: AtomicUsize,
 }
 
 /// What the builder was told, as far as workers need it.
@@ -102,7 +120,9 @@ impl Shared {
             // A helper has nothing better to do.
             helpers: Sleep::new(workers, workers),
             population: Population::new(workers),
-            registry: Registry::new(workers),
+            // One more, for the tasks that a stand-in polls.
+            registry: Registry::new(workers + 1),
+            refused: Refused::new(),
             remotes,
             driver,
             visitors,
@@ -111,13 +131,14 @@ impl Shared {
             started: Instant::now(),
             process: std::process::id(),
             closed: AtomicBool::new(false),
-            draining: AtomicBool::new(false),
-            waiting_inside: AtomicUsize::new(0),
-            waiting_aside: AtomicUsize::new(0),
+            quiet: Quiet::default(),
+            inside: Inside::new(),
+            waiting_aside: AsideCount::default(),
             running: AtomicUsize::new(workers),
+            holding: AtomicUsize::new(workers),
         });
         // The reference that all tasks have together; see `release`.
-        std::mem::forget(Arc::clone(&shared));
+        let _ = Arc::into_raw(Arc::clone(&shared));
         shared
     }
 
@@ -125,9 +146,12 @@ impl Shared {
     ///
     /// # Safety
     ///
-    /// To be called once, when there is no task and there will be none.
+    /// `this` comes from [`Arc::as_ptr`]. To be called once, when there is no task and there
+    /// will be none.
     pub(crate) unsafe fn release(this: NonNull<Self>) {
-        // SAFETY: `new` has forgotten one reference, and this is the one.
+        // SAFETY: `new` has made a raw pointer of one reference, by `Arc::into_raw`. `this` is
+        // that pointer: `Arc::as_ptr` returns the same one, with the same provenance. The
+        // reference is given back once.
         drop(unsafe { Arc::from_raw(this.as_ptr()) });
     }
 
@@ -145,34 +169,65 @@ impl Shared {
         self.started.elapsed()
     }
 
-    /// Queues a job from outside. If the executor is closed, its task is
+    /// Queues the first job of a task from outside. If the executor is closed, the task is
     /// cancelled, here and now.
     pub(crate) fn inject(&self, job: Job) {
+        if let Err(refused) = self.try_inject(job) {
+            drop(refused);
+        }
+    }
+
+    /// Queues the job of a task that was woken outside.
+    pub(crate) fn inject_woken(&self, job: Job) {
+        if let Err(refused) = self.try_inject(job) {
+            self.refuse([refused]);
+        }
+    }
+
+    /// Queues a job from outside, or gives it back if the executor is closed.
+    fn try_inject(&self, job: Job) -> Result<(), Job> {
         debug_assert_eq!(
             self.process,
             std::process::id(),
             "a forked process has no workers: build an executor there, or call exec"
         );
-        match self.injector.push(job) {
-            Ok(()) => self.notify_one(),
-            Err(refused) => drop_refused([refused]),
-        }
+        self.injector.push(job)?;
+        self.notify_one();
+        Ok(())
     }
 
     /// As [`inject`](Self::inject), for code that computes.
     pub(crate) fn inject_computation(&self, job: Job) {
         match self.computations.push(job) {
             Ok(()) => self.notify_one(),
-            Err(refused) => drop_refused([refused]),
+            Err(refused) => drop(refused),
         }
     }
 
-    /// Queues jobs under one lock, and notifies as many workers as can help.
-    pub(crate) fn inject_batch(&self, jobs: Vec<Job>) {
+    /// Queues jobs under one lock, and notifies as many workers as can help. Gives them back
+    /// if the executor is closed.
+    pub(crate) fn inject_batch(&self, jobs: Vec<Job>) -> Result<(), Vec<Job>> {
         let count = jobs.len();
-        match self.injector.push_batch(jobs) {
-            Ok(()) => self.notify_many(count),
-            Err(refused) => drop_refused(refused),
+        self.injector.push_batch(jobs)?;
+        self.notify_many(count);
+        Ok(())
+    }
+
+    /// Leaves jobs that were woken to a thread that shuts down; see [`refused`].
+    #[cold]
+    pub(crate) fn refuse(&self, jobs: impl IntoIterator<Item = Job>) {
+        let jobs: Vec<Job> = jobs
+            .into_iter()
+            .filter_map(|job| refused::line_up(job).err())
+            .collect();
+        if jobs.is_empty() {
+            return;
+        }
+        self.refused.push(jobs);
+        // A worker that waits inside a poll may wait for one of them. If it has looked at the
+        // queue before, its count is visible through the lock.
+        if self.someone_waits_inside() {
+            self.unpark_all();
         }
     }
 
@@ -190,12 +245,11 @@ impl Shared {
             .after_batch(count, |sleeper| self.unpark(sleeper));
     }
 
-    /// Notifies a worker of work that is left, or of a sentinel that is missing.
+    /// Step S3: notifies a worker of work that is left, or of a sentinel that is missing.
     pub(crate) fn notify_of_rest(&self) {
-        if self.has_work() || self.sleep.sentinel.is_wanted() {
-            if let Some(sleeper) = self.sleep.take_sleeper() {
-                self.unpark(sleeper);
-            }
+        let is_left = || self.settings.sentinel && self.has_queued();
+        if let Some(sleeper) = self.sleep.after_search(|| self.has_work(), is_left) {
+            self.unpark(sleeper);
         }
     }
 
@@ -230,12 +284,20 @@ impl Shared {
     /// Refuses all further jobs and cancels every task.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        drop_refused(self.injector.close());
-        drop_refused(self.computations.close());
+        self.refused.push(self.injector.close());
+        self.refused.push(self.computations.close());
         self.unpark_all();
         self.stand_in.close();
-        // Woken tasks are refused by the injector, or dropped by their worker.
-        self.registry.close_all();
+        self.drop_waiting();
+        self.quiet.look_at_end();
+    }
+
+    /// Wakes the tasks that wait, which are refused thereby, and drops them; by a thread that
+    /// closes the executor, or has polled its last task after that.
+    pub(crate) fn drop_waiting(&self) {
+        self.registry.close_all(refused::drop_woken_by);
+        self.refused.look_again();
+        self.drop_refused();
     }
 
     /// Lets all workers look at the flags: each gets a token, which publishes them.
@@ -250,15 +312,35 @@ impl Shared {
 
     /// Asks for a close as soon as there is nothing left to run.
     pub(crate) fn drain(&self) {
-        self.draining.store(true, Ordering::Relaxed);
-        // ORDERING(drain.look): against that of `look_again_if_draining`.
-        fence(Ordering::SeqCst);
+        self.quiet.drain();
         self.unpark_all();
     }
 
-    /// Whether the executor is draining, and all workers are parked with nothing to
-    /// do. To be asked by a worker that is parked.
-    pub(crate) fn is_drained(&self) -> bool {
+    /// Blocks until there is no task, or the executor is closed. Not for its own threads.
+    pub(crate) fn wait_idle(&self) {
+        self.quiet.wait(|| self.unpark_all(), || self.is_closed());
+    }
+
+    /// To be called by a worker that is parked: closes the executor if it is drained, and
+    /// tells those that wait if there is no task.
+    #[inline]
+    pub(crate) fn act_if_quiet(&self) {
+        if self.quiet.is_wanted() {
+            self.look_for_quiet();
+        }
+    }
+
+    #[cold]
+    fn look_for_quiet(&self) {
+        if self.quiet.is_draining() && !self.is_closed() && self.is_quiet(|| true) {
+            return self.close();
+        }
+        self.quiet
+            .tell_if(|| self.is_quiet(|| self.registry.is_empty()));
+    }
+
+    /// Whether all workers are parked with nothing to do, and `nobody_waits` meanwhile.
+    fn is_quiet(&self, nobody_waits: impl FnOnce() -> bool) -> bool {
         let nothing_left = || {
             let idle = |remote: &Remote| {
                 remote.ring.is_empty() && remote.slot.is_empty() && remote.pinned.is_empty()
@@ -266,19 +348,17 @@ impl Shared {
             self.injector.is_empty()
                 && self.computations.is_empty()
                 && self.remotes.iter().all(idle)
-                && self.waiting_inside.load(Ordering::Acquire) == 0
+                && self.inside.is_empty()
+                && nobody_waits()
         };
-        self.draining.load(Ordering::Relaxed)
-            && self
-                .sleep
-                .all_parked_while(self.running.load(Ordering::Acquire), nothing_left)
+        // ORDERING(shared.running): acquire side; what has ended has empty queues.
+        let running = self.running.load(Ordering::Acquire);
+        self.sleep.all_parked_while(running, nothing_left)
     }
 
-    /// After something has ended that a drain waits for, away from the workers.
-    pub(crate) fn look_again_if_draining(&self) {
-        // ORDERING(drain.look): a worker that `drain` unparks sees the end, or this the drain.
-        fence(Ordering::SeqCst);
-        if self.draining.load(Ordering::Relaxed) {
+    /// After something has ended, away from the workers, that a drain or a wait waits for.
+    pub(crate) fn look_again_if_wanted(&self) {
+        if self.quiet.must_look_again() {
             self.unpark_all();
         }
     }
@@ -305,63 +385,72 @@ impl Shared {
         }
     }
 
-    /// Notes that a worker waits inside a poll, until the guard is dropped.
-    pub(crate) fn wait_inside(&self) -> Waiting<'_> {
-        self.waiting_inside.fetch_add(1, Ordering::Release);
-        Waiting(&self.waiting_inside)
+    /// Whether it wants to poll the futures of `block_on` on other threads in its own way.
+    pub(crate) fn hosts_visitors(&self) -> bool {
+        self.driver.is_some() || self.visitors.is_some()
     }
 
-    /// Whether a worker waits inside a poll.
+    /// Notes that the calling thread waits inside a poll, or is about to poll although it is
+    /// no worker, until the guard is dropped.
+    pub(crate) fn wait_inside(&self) -> StayingInside<'_> {
+        self.inside.enter()
+    }
+
+    /// Whether a thread waits inside a poll.
     pub(crate) fn someone_waits_inside(&self) -> bool {
-        self.waiting_inside.load(Ordering::Relaxed) > 0
+        self.inside.seems_taken()
     }
 
     /// Notes that a worker that waits inside a poll runs no tasks meanwhile, until the
     /// guard is dropped. One has to go on: none if this is the last that could.
-    pub(crate) fn wait_aside(&self) -> Option<Waiting<'_>> {
-        let running = self.running.load(Ordering::Relaxed);
-        let one_more = |aside| (aside + 1 < running).then_some(aside + 1);
-        // Nothing but the count is read by others, and each sees the last one.
-        let order = Ordering::Relaxed;
-        let noted = self.waiting_aside.fetch_update(order, order, one_more);
-        // ORDERING(sleep.fence): between the count and the worker's look at its pinned
-        // tasks; the light one is in `take_this`.
-        asymmetric::heavy();
-        noted.ok().map(|_| Waiting(&self.waiting_aside))
+    pub(crate) fn wait_aside(&self) -> Option<WaitsAside<'_>> {
+        self.waiting_aside
+            .enter(self.running.load(Ordering::Relaxed))
     }
 
-    /// Whether a worker may wait without running tasks. To be asked after a push to its
-    /// pinned tasks and a fence: either this sees the worker, or the worker the task.
+    /// Whether a worker may wait without running tasks; see [`AsideCount::is_any`].
     pub(crate) fn someone_waits_aside(&self) -> bool {
-        self.waiting_aside.load(Ordering::Relaxed) > 0
+        self.waiting_aside.is_any()
     }
 
-    /// A worker has ended, with empty queues.
-    pub(crate) fn worker_ended(&self) {
-        // ORDERING: acquire and release; the counters of the workers that ended
-        // before this one are read below.
-        if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
-            // A drain waits for all those that are left.
-            return self.look_again_if_draining();
+    /// Drops what was refused so far; by a thread that shuts down.
+    pub(crate) fn drop_refused(&self) {
+        self.refused.drop_all(refused::drop_job);
+    }
+
+    /// A worker has dropped all its tasks. The last one drops what is left.
+    pub(crate) fn drop_last(&self) {
+        // ORDERING(shared.holding): both sides.
+        if self.holding.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
         }
         if !self.is_closed() {
             // Its host gave up: nobody runs anything any more.
             self.close();
         }
+        let is_over = || self.registry.is_finished();
+        self.refused.drop_until(is_over, refused::drop_job);
+    }
+
+    /// A worker has ended, with empty queues.
+    pub(crate) fn worker_ended(self: &Arc<Self>) {
+        // ORDERING(shared.running): both sides; the counters of the workers that ended
+        // before this one are read below.
+        if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
+            // Those that wait for quiet wait for all workers that are left.
+            return self.look_again_if_wanted();
+        }
         if self.population.unite() {
-            // SAFETY: no worker is left, and no task.
-            unsafe { Self::release(NonNull::from(self)) };
+            // SAFETY: no worker is left, and no task, and none can be added to a count that is
+            // zero; the pointer is that of an `Arc`.
+            unsafe { Self::release(as_pointer(self)) };
         }
     }
 }
 
-/// Counts a worker that waits, until it is dropped.
-pub(crate) struct Waiting<'a>(&'a AtomicUsize);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Release);
-    }
+/// The pointer that [`Shared::release`] takes.
+pub(crate) fn as_pointer(shared: &Arc<Shared>) -> NonNull<Shared> {
+    NonNull::new(Arc::as_ptr(shared).cast_mut()).expect("the pointer of an `Arc` is not null")
 }
 
 /// How many cores there are, at the first call: asking the system takes 20 µs and more.

@@ -175,6 +175,7 @@ impl Member {
     /// Ends a worker that never had a thread.
     pub(crate) fn end_unborn(self) {
         drop(self.queues);
+        self.shared.drop_last();
         self.shared.worker_ended();
     }
 

@@ -5,7 +5,6 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
-use super::Stealer;
 use super::buffer::Buffer;
 use super::race::{Even, Race};
 use super::shared::Deque;
@@ -30,7 +29,7 @@ use crate::sync::atomic::Ordering;
 /// If it is dropped, the items stay for the stealers; the last half drops what
 /// is left.
 pub struct Owner<T, R = Even> {
-    deque: Arc<Deque<T>>,
+    pub(super) deque: Arc<Deque<T>>,
     /// The same as the shared bottom, which only this half writes.
     bottom: Cell<i64>,
     /// The shared top as last seen: never ahead of it.
@@ -180,19 +179,6 @@ impl<T, R: Race> Owner<T, R> {
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.buffer().capacity()
-    }
-
-    /// Makes a half for one more thief.
-    ///
-    /// ```
-    /// let (owner, first) = ws_core::chase_lev::new();
-    /// let second = owner.stealer();
-    /// owner.push(1);
-    /// assert_eq!((first.len(), second.len()), (1, 1));
-    /// ```
-    #[must_use]
-    pub fn stealer(&self) -> Stealer<T, R> {
-        Stealer::new(&self.deque)
     }
 
     #[inline(always)]

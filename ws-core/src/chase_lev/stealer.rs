@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
-use super::Owner;
+use super::owner::Owner;
 use super::race::{Even, Race};
 use super::shared::Deque;
 use crate::Steal;
@@ -181,6 +181,21 @@ impl<T, R: Race> Stealer<T, R> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+impl<T, R: Race> Owner<T, R> {
+    /// Makes a half for one more thief.
+    ///
+    /// ```
+    /// let (owner, first) = ws_core::chase_lev::new();
+    /// let second = owner.stealer();
+    /// owner.push(1);
+    /// assert_eq!((first.len(), second.len()), (1, 1));
+    /// ```
+    #[must_use]
+    pub fn stealer(&self) -> Stealer<T, R> {
+        Stealer::new(&self.deque)
     }
 }
 

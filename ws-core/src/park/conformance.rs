@@ -49,31 +49,19 @@
 //!
 //! It takes about a second.
 
+mod rule;
 mod rules;
 mod tools;
 
-use core::any::Any;
 use core::time::Duration;
-use std::string::String;
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 
+use self::rule::Make;
 use super::Park;
 
 /// How long a rule may take before it counts as hanging. The slowest needs about
 /// 0.1 s on two quiet cores; the rest is for machines that are not quiet.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Makes the parkers under test, on whichever thread needs one.
-type Make<P> = Arc<dyn Fn() -> P + Send + Sync>;
-
-/// One rule of the suite.
-struct Rule<P> {
-    name: &'static str,
-    /// The rule of the contract it belongs to.
-    contract: u32,
-    body: fn(&Make<P>),
-}
 
 /// Checks that the parkers returned by `make` keep the contract.
 ///
@@ -137,39 +125,4 @@ pub fn check_within<P: Park + 'static>(
             );
         }
     }
-}
-
-impl<P: Park + 'static> Rule<P> {
-    /// Runs the rule on a thread of its own; says how it is broken, if it is.
-    fn run(&self, make: &Make<P>, patience: Duration) -> Result<(), String> {
-        let (passed, verdict) = mpsc::channel();
-        let (body, make) = (self.body, Arc::clone(make));
-        let thread = thread::Builder::new()
-            .name(self.name.into())
-            .spawn(move || {
-                body(&make);
-                // The receiver is gone if the watchdog has given up.
-                let _ = passed.send(());
-            })
-            .expect("a thread for the rule");
-        match verdict.recv_timeout(patience) {
-            Ok(()) => Ok(()),
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                Err(std::format!("it hangs; nothing came within {patience:?}"))
-            }
-            // The sender was dropped by a panic.
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                let panic = thread.join().expect_err("the rule ended without a verdict");
-                Err(message(&*panic))
-            }
-        }
-    }
-}
-
-/// The words of a panic.
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("it panics")
-        .into()
 }

@@ -100,13 +100,8 @@ use crate::sync::Arc;
 
 pub use self::overflow::Overflow;
 pub use self::owner::Owner;
+pub use self::shared::DEFAULT_CAPACITY;
 pub use self::stealer::Stealer;
-
-/// The number of slots of a ring made by [`new`].
-///
-/// Pointer-sized items then fill 2 KiB, a small part of a first-level cache. Go
-/// and tokio use the same number; other sizes were not measured.
-pub const DEFAULT_CAPACITY: usize = 256;
 
 /// Makes a ring of [`DEFAULT_CAPACITY`] slots.
 ///

@@ -6,8 +6,8 @@ use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::head::Head;
-use super::shared::Ring;
-use super::{DEFAULT_CAPACITY, Overflow, Stealer};
+use super::overflow::Overflow;
+use super::shared::{DEFAULT_CAPACITY, Ring};
 use crate::chaos;
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
@@ -206,19 +206,6 @@ impl<T, const N: usize> Owner<T, N> {
     #[must_use]
     pub const fn capacity(&self) -> usize {
         N
-    }
-
-    /// Makes a half for one more thief.
-    ///
-    /// ```
-    /// let (owner, first) = ws_core::ring::new();
-    /// let second = owner.stealer();
-    /// owner.push(1).unwrap();
-    /// assert_eq!((first.len(), second.len()), (1, 1));
-    /// ```
-    #[must_use]
-    pub fn stealer(&self) -> Stealer<T, N> {
-        Stealer::new(&self.ring)
     }
 
     /// Whether the next push succeeds; looks at the shared head only if the one

@@ -8,8 +8,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
-use crate::sync::UnsafeCell;
-
 #[cfg(not(ws_loom))]
 #[path = "slots_copy.rs"]
 mod moves;
@@ -18,7 +16,7 @@ mod moves;
 #[path = "slots_traced.rs"]
 mod moves;
 
-type Cell<T> = UnsafeCell<MaybeUninit<T>>;
+use self::moves::Cell;
 
 /// `N` cells, on the heap because a ring of large items does not fit a stack.
 pub(super) struct Slots<T, const N: usize> {

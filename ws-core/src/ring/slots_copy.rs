@@ -5,9 +5,13 @@
 //! where a loop of single moves needs about 0.8.
 
 use alloc::boxed::Box;
+use core::mem::MaybeUninit;
 use core::ptr;
 
-use super::Cell;
+use crate::sync::UnsafeCell;
+
+/// Room for an item.
+pub(super) type Cell<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// Allocates cells without passing them over the stack.
 pub(super) fn allocate<T, const N: usize>() -> Box<[Cell<T>; N]> {

@@ -4,7 +4,10 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
-use super::Cell;
+use crate::sync::UnsafeCell;
+
+/// Room for an item.
+pub(super) type Cell<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// Allocates cells; loom's are no plain memory and are made one by one.
 pub(super) fn allocate<T, const N: usize>() -> Box<[Cell<T>; N]> {

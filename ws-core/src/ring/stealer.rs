@@ -3,8 +3,8 @@
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
-use super::shared::Ring;
-use super::{DEFAULT_CAPACITY, Owner};
+use super::owner::Owner;
+use super::shared::{DEFAULT_CAPACITY, Ring};
 use crate::Steal;
 use crate::chaos;
 use crate::sync::Arc;
@@ -161,6 +161,21 @@ impl<T, const N: usize> Stealer<T, N> {
     #[must_use]
     pub const fn capacity(&self) -> usize {
         N
+    }
+}
+
+impl<T, const N: usize> Owner<T, N> {
+    /// Makes a half for one more thief.
+    ///
+    /// ```
+    /// let (owner, first) = ws_core::ring::new();
+    /// let second = owner.stealer();
+    /// owner.push(1).unwrap();
+    /// assert_eq!((first.len(), second.len()), (1, 1));
+    /// ```
+    #[must_use]
+    pub fn stealer(&self) -> Stealer<T, N> {
+        Stealer::new(&self.ring)
     }
 }
 

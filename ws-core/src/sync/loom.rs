@@ -4,6 +4,7 @@ pub use ::loom::cell::UnsafeCell;
 pub use ::loom::hint;
 pub use ::loom::sync::atomic;
 pub use ::loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub use ::loom::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use ::loom::thread;
 
 // All threads of a model run on one, so these are shared among them: what a model

@@ -34,6 +34,13 @@ mod imp;
 pub mod asymmetric;
 mod barrier;
 mod cache_padded;
+#[cfg(all(
+    feature = "testing",
+    target_os = "linux",
+    target_arch = "x86_64",
+    not(any(ws_loom, ws_shuttle, miri))
+))]
+pub mod litmus;
 pub mod slumber;
 #[cfg_attr(
     all(target_arch = "x86_64", not(miri)),

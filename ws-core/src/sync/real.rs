@@ -5,7 +5,7 @@ pub use core::hint;
 pub use core::sync::atomic;
 
 #[cfg(feature = "std")]
-pub use std::sync::{Condvar, Mutex, MutexGuard};
+pub use std::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(feature = "std")]
 pub use std::{thread, thread_local};
 

@@ -4,6 +4,7 @@
 pub use ::shuttle::hint;
 pub use ::shuttle::sync::atomic;
 pub use ::shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub use ::shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use ::shuttle::{thread, thread_local};
 
 pub use plain_cell::UnsafeCell;

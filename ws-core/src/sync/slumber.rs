@@ -1,12 +1,18 @@
 //! A watcher that sleeps while there is nothing to watch, and is not called in vain.
 //!
 //! Whoever has something to be watched says so, fences lightly, and looks whether the
-//! watcher sleeps ([`Slumber::call`]). The watcher says that it sleeps, fences heavily
-//! ([`Slumber::fall_asleep`]), and looks whether there is something to watch. One of them
+//! watcher sleeps ([`Slumber::call`]). The watcher says that it sleeps, fences heavily, and
+//! looks whether there is something to watch ([`Slumber::fall_asleep`]). One of them
 //! sees the other. So a call costs a load while someone watches, and no fence.
 //!
-//! The models `exec.fork.stand_in` show it, with a mutant for each fence. How the watcher
-//! is woken, and started, is its own business.
+//! The models `exec.fork.stand_in` show it, with a mutant for each fence and one for the
+//! look. How the watcher is woken, and started, is its own business.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `slumber.call` | caller: light fence in `call` | watcher: heavy fence in `fall_asleep` | that there is something to watch, or that the watcher sleeps; both ways |
 
 use super::atomic::{AtomicU8, Ordering};
 use super::{CachePadded, asymmetric};
@@ -53,19 +59,19 @@ impl Slumber {
         }
     }
 
-    /// The watcher's side: after this it has to look whether there is something to watch.
-    pub fn fall_asleep(&self) {
+    /// The watcher's side: falls asleep, unless there is something to watch after all. The
+    /// watcher then sleeps while it [is asleep](Self::is_asleep).
+    pub fn fall_asleep(&self, is_something_to_watch: impl FnOnce() -> bool) {
         self.set(ASLEEP);
         // ORDERING(slumber.call): the watcher's side.
         asymmetric::heavy();
+        if is_something_to_watch() {
+            // If this changes nothing, someone has called.
+            self.change(ASLEEP, AWAKE);
+        }
     }
 
-    /// There is: it does not sleep after all. If this changes nothing, someone has called.
-    pub fn stay_awake(&self) {
-        self.change(ASLEEP, AWAKE);
-    }
-
-    /// Whether nobody has called since it fell asleep.
+    /// Whether the watcher fell asleep, and nobody has called since.
     pub fn is_asleep(&self) -> bool {
         self.0.load(Ordering::Relaxed) == ASLEEP
     }

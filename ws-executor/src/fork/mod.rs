@@ -62,7 +62,6 @@
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
 //! | `fork.latch` | thief: the swap that sets the latch | owner: the look that finds it set | the result of the fork, and all that it did |
-//! | `fork.asleep` | owner: says that it falls asleep | thief: the swap that sets the latch | nothing but that it sleeps |
 //! | the deque's | push | steal | the job |
 //! | `slumber.call` | see `ws_core::sync::slumber`: a pair of fences, in both directions | | |
 

@@ -21,7 +21,8 @@
 //! worker. Tasks that are pinned to a worker, and computations, are not for it.
 //!
 //! The thread is started when it is needed for the first time, with the hooks of the
-//! workers and the number that comes after theirs. If the system refuses it, tasks wait.
+//! workers and the number that comes after theirs; if these are hosted, their host runs it,
+//! too ([`HostedWorker::is_spare`]). If the system or the host refuses it, tasks wait.
 //!
 //! # Why it does not oversleep
 //!
@@ -46,6 +47,7 @@ use crate::task::job::Job;
 use crate::threads::{Orders, Progress};
 use crate::tuning::{STAND_IN, STAND_IN_PERIOD};
 use crate::worker::counters::Counter;
+use crate::worker::hosted::HostedWorker;
 
 /// How many threads there may be, all but one of them relieved. Not measured: enough for
 /// a few tasks that compute in their polls, where they should not.
@@ -149,7 +151,7 @@ impl StandIn {
         }
         let life = {
             let shared = Arc::clone(shared);
-            move || live(&shared, &orders, &parker)
+            move || live(&shared, &orders, parker)
         };
         match builder.spawn(life) {
             Ok(handle) => {
@@ -193,17 +195,22 @@ impl StandIn {
 }
 
 /// The life of a thread.
-fn live(shared: &Arc<Shared>, orders: &Orders, parker: &ThreadParker) {
+fn live(shared: &Arc<Shared>, orders: &Orders, parker: ThreadParker) {
     let number = shared.workers();
     let started = contain(|| orders.on_start.iter().for_each(|hook| hook(number)));
     // After the hook: that may wait, and is no task to be relieved of.
     STANDING_IN_FOR.with(|standing| standing.replace(Some(Arc::clone(shared))));
     match started {
         Ok(()) => {
-            let mut watch = || Watch::new(shared, parker).run();
-            match &shared.driver {
-                None => watch(),
-                Some(seat) => seat.enter(&mut watch),
+            let own = Arc::clone(shared);
+            let watch = move || Watch::new(&own, &parker).run();
+            match (&orders.host, &shared.driver) {
+                (Some(host), _) => ignore_panic(|| host(HostedWorker::spare(watch))),
+                (None, Some(seat)) => {
+                    let mut watch = Some(watch);
+                    seat.enter(&mut || watch.take().into_iter().for_each(|watch| watch()));
+                }
+                (None, None) => watch(),
             }
         }
         Err(payload) => drop_payload(payload),
@@ -275,10 +282,7 @@ impl<'a> Watch<'a> {
     /// Sleeps until it is called, or the executor is closed.
     fn sleep(&self) {
         let slumber = &self.shared.stand_in.slumber;
-        slumber.fall_asleep();
-        if self.shared.someone_forks() {
-            return slumber.stay_awake();
-        }
+        slumber.fall_asleep(|| self.shared.someone_forks());
         while slumber.is_asleep() && !self.shared.is_closed() {
             self.parker.park();
         }
@@ -306,7 +310,11 @@ impl<'a> Watch<'a> {
                 }
             }
         }
-        self.shared.look_again_if_draining();
+        self.shared.look_again_if_wanted();
+        if self.shared.is_closed() {
+            // What was pending in the last poll may come after all workers' ends.
+            self.shared.drop_waiting();
+        }
         self.shared.stand_in.polls.get() != before
     }
 

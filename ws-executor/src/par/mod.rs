@@ -27,7 +27,7 @@ mod sort;
 mod source;
 
 use self::drive::{Consumer, drive};
-use crate::global::on_a_worker;
+use crate::global::install;
 
 pub use self::sort::{par_sort_unstable, par_sort_unstable_by};
 pub use self::source::Source;
@@ -56,7 +56,7 @@ pub fn par_for_each<S: Source>(source: S, code: impl Fn(S::Item) + Sync) {
     }
 
     let consumer = ForEach(code);
-    on_a_worker(|| drive(source, &consumer));
+    install(|| drive(source, &consumer));
 }
 
 /// Calls `code` with each item, and returns the results in the order of the items.
@@ -99,7 +99,7 @@ pub fn par_map<S: Source, R: Send>(source: S, code: impl Fn(S::Item) -> R + Sync
     let most = isize::MAX as usize / size_of::<R>().max(1);
     assert!(source.count() <= most, "more results than memory can hold");
     let consumer = Map(code);
-    on_a_worker(|| drive(source, &consumer))
+    install(|| drive(source, &consumer))
 }
 
 /// Folds the items of each part with `fold`, beginning with `identity`, and then the
@@ -154,5 +154,5 @@ pub fn par_reduce<S: Source, R: Send>(
     }
 
     let consumer = Reduce(identity, fold, combine);
-    on_a_worker(|| drive(source, &consumer))
+    install(|| drive(source, &consumer))
 }

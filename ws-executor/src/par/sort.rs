@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::global::on_a_worker;
+use crate::global::install;
 use crate::worker::current;
 
 /// A slice of this length is sorted in some hundred microseconds; shorter pieces are not
@@ -51,7 +51,7 @@ pub fn par_sort_unstable_by<T: Send>(slice: &mut [T], compare: impl Fn(&T, &T) -
     if slice.len() <= SMALL {
         return slice.sort_unstable_by(compare);
     }
-    on_a_worker(|| {
+    install(|| {
         let workers = current::with_any(|worker| worker.map_or(1, |worker| worker.workers()));
         let pieces = if workers == 1 { 1 } else { workers * PIECES };
         let enough = slice.len().div_ceil(pieces).max(SMALL);

@@ -47,7 +47,8 @@
 //! A searcher that finds a task ([`Sleep::found_work`]):
 //! 1. (S1) lowers the count; if others are searching still, that is all;
 //! 2. (S2) fences; if the wake table is empty, that is all; fences heavily;
-//! 3. (S3) if any queue has a task, acts as a pusher at P4.
+//! 3. (S3) if any queue has a task, acts as a pusher at P4; if only quiet places have one,
+//!    sees to it that there is a sentinel ([`Sleep::after_search`]).
 //!
 //! The fences are the pair of [`asymmetric`]: as if all were `fence(SeqCst)`, only
 //! that pushing, which is frequent, is cheap, and parking, which is a system call
@@ -94,6 +95,13 @@
 //! | `sleep.departed` | the end of W4 or W5 | `all_parked_while` | that the worker has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
 
+#[cfg(all(
+    test,
+    target_os = "linux",
+    target_arch = "x86_64",
+    not(any(ws_loom, ws_shuttle, miri))
+))]
+mod litmus;
 pub(crate) mod sentinel;
 mod table;
 
@@ -310,7 +318,7 @@ impl Sleep {
 
     /// As [`cancel_parking`](Self::cancel_parking), by a worker that has work of its own,
     /// which nobody else was to be told of: it need not count as searching.
-    pub(crate) fn cancel_parking_with_work(&self, parking: Parking) -> Result<(), Parking> {
+    pub fn cancel_parking_with_work(&self, parking: Parking) -> Result<(), Parking> {
         if !self.table.take(parking.worker) {
             return Err(parking);
         }

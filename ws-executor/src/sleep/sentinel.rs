@@ -46,6 +46,10 @@
 //!   leaves it, wanted, to one that is counted as searching at that moment, which has both
 //!   still before it.
 //! - It saw *nobody* and an empty table: a worker that parks later sees the task.
+//! - It was no quiet push, and its pusher relied on a searcher (P3), but what was worth
+//!   sharing then is not any more, because polls got shorter or a thief took half of it: the
+//!   last searcher sees that something is queued, and acts as after a quiet push
+//!   ([`Sleep::after_search`]).
 //! - It saw *nobody* and someone in the table: it stores *wanted* and notifies one.
 
 use ws_core::sync::CachePadded;
@@ -110,6 +114,23 @@ impl Sleep {
         self.take_sleeper()
     }
 
+    /// Step S3 of the last searcher: whom to notify. If there is no `work` that is worth a
+    /// notification, something may be `queued` all the same: it was worth one when it was
+    /// announced, and its pusher relied on the searcher. Then there has to be a sentinel.
+    pub fn after_search(
+        &self,
+        work: impl FnOnce() -> bool,
+        queued: impl FnOnce() -> bool,
+    ) -> Option<Sleeper> {
+        if work() || self.sentinel.is_wanted() {
+            self.take_sleeper()
+        } else if queued() {
+            self.want_sentinel()
+        } else {
+            None
+        }
+    }
+
     /// For a worker that parks, after W3: takes the duty if it is wanted, or if
     /// there is something to watch and no one does.
     pub fn take_duty(&self, something_to_watch: bool) -> Option<Duty> {
@@ -127,7 +148,7 @@ impl Sleep {
     /// For a worker that parks, after W3, and has a better place to sleep in: leaves the
     /// duty to one that searches, if there is one. That one takes it when it parks, or has
     /// someone notified when it finds work (S3), for which the duty has to be *wanted*.
-    pub(crate) fn leave_duty_to_searcher(&self, something_to_watch: bool) -> bool {
+    pub fn leave_duty_to_searcher(&self, something_to_watch: bool) -> bool {
         if !self.others_search(&None) {
             return false;
         }

@@ -115,21 +115,3 @@ impl<T> Drop for Contained<T> {
         ignore_panic(|| unsafe { ManuallyDrop::drop(&mut self.0) });
     }
 }
-
-/// A future whose polls and whose drop do not panic.
-pub(crate) struct ContainedFuture<F>(Contained<F>);
-
-impl<F> ContainedFuture<F> {
-    pub(crate) fn new(future: F) -> Self {
-        Self(Contained::new(future))
-    }
-}
-
-impl<F: Future> Future for ContainedFuture<F> {
-    type Output = Outcome<F::Output>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: the only field is pinned because the whole is.
-        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll_contained(cx)
-    }
-}

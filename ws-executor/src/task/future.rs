@@ -1,42 +1,92 @@
 //! A spawned future, as async-task holds it: contained, and seated when it waits.
+//!
+//! The seat is left after the future was dropped: when no seat is taken, no future is left.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use super::abort::{Aborted, Wait};
 use super::contain::{Contained, Outcome};
 use super::home::Home;
-use super::registry::Seat;
 use crate::shield;
-use crate::worker::current;
+use crate::worker::{Worker, current};
 
-/// A future whose polls and whose drop do not panic, and which a shutdown finds.
+/// A future whose polls and whose drop do not panic, and which a shutdown and an abort find.
+///
+/// Its fields are dropped from top to bottom.
 pub(crate) struct TaskFuture<'a, F> {
-    home: &'a Home,
-    /// Taken at the first poll that has to wait.
-    seat: Option<Seat>,
     /// Pinned.
     future: Contained<F>,
+    life: Life<'a>,
 }
 
 impl<'a, F: Future> TaskFuture<'a, F> {
     pub(crate) fn new(home: &'a Home, future: F) -> Self {
         Self {
-            home,
-            seat: None,
             future: Contained::new(future),
+            life: Life::new(home),
         }
     }
 }
 
-impl<F> TaskFuture<'_, F> {
-    /// Takes a seat; if none are given any more, the task is about to be refused,
-    /// and has itself scheduled for that.
-    fn take_seat(seat: &mut Option<Seat>, home: &Home, waker: &Waker) {
-        let Some(shared) = home.shared() else { return };
-        let worker = current::with(shared, |worker| worker.map_or(0, |worker| worker.index()));
-        *seat = shared.registry.enter(worker, waker);
-        if seat.is_none() {
+/// A future that is not dropped yet, as its task's home sees it.
+pub(crate) struct Life<'a> {
+    home: &'a Home,
+}
+
+impl<'a> Life<'a> {
+    pub(crate) fn new(home: &'a Home) -> Self {
+        Self { home }
+    }
+
+    /// What a poll of an aborted task gives, instead of polling its future.
+    #[inline]
+    pub(crate) fn aborted<T>(&self) -> Option<Outcome<T>> {
+        let outcome = || Contained::new(Err(Box::new(Aborted) as _));
+        self.home.abort().is_aborted().then(outcome)
+    }
+
+    /// After a poll that was pending: the task waits now, where an abort finds it.
+    pub(crate) fn wait_unseated(&self, waker: &Waker) {
+        let slot = self.home.abort();
+        if !slot.waits() && slot.wait_unseated(waker) == Wait::Aborted {
             waker.wake_by_ref();
+        }
+    }
+
+    /// After a poll that was pending: the task waits now, where a shutdown finds it, too.
+    #[inline]
+    fn wait(&self, waker: &Waker) {
+        if !self.home.abort().waits() {
+            self.take_seat(waker);
+        }
+    }
+
+    /// Takes a seat. If none are given any more, the task is about to be refused, and has
+    /// itself scheduled for that; so does one that was aborted during its first poll.
+    fn take_seat(&self, waker: &Waker) {
+        let Some(shared) = self.home.shared() else {
+            return;
+        };
+        let shard = current::with(shared, |worker| worker.map(Worker::index));
+        let shard = shard.unwrap_or_else(|| shared.registry.common_shard());
+        let wait = match shared.registry.enter(shard, waker) {
+            Some(seat) => self.home.abort().wait_in(seat, waker),
+            None => Wait::Aborted,
+        };
+        if wait == Wait::Aborted {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl Drop for Life<'_> {
+    fn drop(&mut self) {
+        let seat = self.home.abort().end();
+        if let (Some(seat), Some(shared)) = (seat, self.home.shared()) {
+            if shared.registry.leave(seat) {
+                shared.refused.look_again();
+            }
         }
     }
 }
@@ -48,22 +98,17 @@ impl<F: Future> Future for TaskFuture<'_, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: `future` is the one field that is pinned, and is not moved.
         let this = unsafe { self.get_unchecked_mut() };
+        if let Some(aborted) = this.life.aborted() {
+            return Poll::Ready(aborted);
+        }
         // SAFETY: it is pinned because the whole is.
         let future = unsafe { Pin::new_unchecked(&mut this.future) };
         shield::trust(cx.waker());
         let outcome = future.poll_contained(cx);
         shield::trust_no_one();
-        if outcome.is_pending() && this.seat.is_none() {
-            Self::take_seat(&mut this.seat, this.home, cx.waker());
+        if outcome.is_pending() {
+            this.life.wait(cx.waker());
         }
         outcome
-    }
-}
-
-impl<F> Drop for TaskFuture<'_, F> {
-    fn drop(&mut self) {
-        if let (Some(seat), Some(shared)) = (self.seat.take(), self.home.shared()) {
-            shared.registry.leave(seat);
-        }
     }
 }

@@ -1,22 +1,25 @@
 //! The handle to a task.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::panic::resume_unwind;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use super::abort::AbortHandle;
 use super::contain::Outcome;
 use super::home::Home;
-use crate::coop;
-use crate::shield::shielded;
+use super::join_handle::JoinHandle;
+use super::task_ref::{End, TaskRef};
 
 /// A spawned task: a future of its output.
 ///
 /// - Dropping the handle cancels the task: it is not polled again, and its future
 ///   is dropped soon, by a worker.
 /// - [`detach`](Self::detach) lets it run without a handle.
-/// - A panic of the task is re-raised where it is awaited.
+/// - [`abort`](Self::abort) cancels it and keeps the handle; an
+///   [`AbortHandle`] does so for others.
+/// - A panic of the task is re-raised where it is awaited;
+///   [`into_join_handle`](Self::into_join_handle) makes it a result.
 ///
 /// ```
 /// let task = ws_executor::spawn(async { 6 * 7 });
@@ -25,14 +28,14 @@ use crate::shield::shielded;
 ///
 /// # Panics
 ///
-/// Awaiting a task that was cancelled, because its executor was shut down,
-/// panics. [`fallible`](Self::fallible) makes that an ordinary result.
+/// Awaiting a task that was cancelled, because its executor was shut down, or that was
+/// [aborted](Self::abort), panics. [`fallible`](Self::fallible) makes that an ordinary result.
 #[must_use = "a task is cancelled when its handle is dropped; `detach` lets it run"]
-pub struct Task<T>(async_task::FallibleTask<Outcome<T>, Home>);
+pub struct Task<T>(TaskRef<T>);
 
 impl<T> Task<T> {
     pub(crate) fn new(task: async_task::Task<Outcome<T>, Home>) -> Self {
-        Self(task.fallible())
+        Self(TaskRef::new(task))
     }
 
     /// Lets the task run without a handle.
@@ -61,7 +64,7 @@ impl<T> Task<T> {
     ///
     /// If the task had panicked before, with its panic.
     pub async fn cancel(self) -> Option<T> {
-        cancel_shielded(self.0).await
+        self.0.cancel().await.output()
     }
 
     /// Makes cancellation an ordinary result.
@@ -76,6 +79,45 @@ impl<T> Task<T> {
         FallibleTask(self.0)
     }
 
+    /// Makes cancellation and panics ordinary results, as tokio's `JoinHandle` does.
+    ///
+    /// Dropping that handle does not cancel the task.
+    ///
+    /// ```
+    /// let handle = ws_executor::spawn(async { panic!("not re-raised") }).into_join_handle();
+    /// assert!(ws_executor::block_on(handle).unwrap_err().is_panic());
+    /// ```
+    pub fn into_join_handle(self) -> JoinHandle<T> {
+        JoinHandle::new(self.0)
+    }
+
+    /// Aborts the task: it is not polled again, and its future is dropped soon, by a worker.
+    ///
+    /// See [`AbortHandle::abort`] for a task that is being polled, or has ended. Code that was
+    /// spawned with `spawn_blocking` or `compute` is aborted only if it has not begun.
+    ///
+    /// ```
+    /// let task = ws_executor::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert_eq!(ws_executor::block_on(task.fallible()), None);
+    /// ```
+    pub fn abort(&self) {
+        self.0.abort();
+    }
+
+    /// Returns a handle that aborts the task, for others than the owner of this one.
+    ///
+    /// ```
+    /// let task = ws_executor::spawn(std::future::pending::<()>());
+    /// let abort = task.abort_handle();
+    /// task.detach();
+    /// abort.abort();
+    /// ```
+    #[must_use]
+    pub fn abort_handle(&self) -> AbortHandle {
+        self.0.abort_handle()
+    }
+
     /// Returns whether the task has ended, or was cancelled.
     ///
     /// ```
@@ -88,49 +130,20 @@ impl<T> Task<T> {
     }
 }
 
-/// The output of a task, or its panic.
-fn reveal<T>(outcome: Outcome<T>) -> T {
-    outcome
-        .into_inner()
-        .unwrap_or_else(|payload| resume_unwind(payload))
-}
-
-/// Polls, and leaves a waker that cannot harm whoever wakes it.
-fn poll_shielded<T>(
-    task: &mut async_task::FallibleTask<Outcome<T>, Home>,
-    cx: &mut Context<'_>,
-) -> Poll<Option<Outcome<T>>> {
-    shielded(cx.waker(), |waker| {
-        Pin::new(task).poll(&mut Context::from_waker(waker))
-    })
-}
-
-/// Cancels, and leaves a waker that cannot harm whoever wakes it.
-async fn cancel_shielded<T>(task: async_task::FallibleTask<Outcome<T>, Home>) -> Option<T> {
-    let mut cancelled = pin!(task.cancel());
-    let outcome = poll_fn(|cx| {
-        shielded(cx.waker(), |waker| {
-            cancelled.as_mut().poll(&mut Context::from_waker(waker))
-        })
-    });
-    outcome.await.map(reveal)
-}
-
 impl<T> Future for Task<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let proceed = ready!(coop::poll_proceed(cx));
-        match poll_shielded(&mut self.0, cx) {
-            Poll::Ready(Some(outcome)) => {
-                proceed.made_progress();
-                Poll::Ready(reveal(outcome))
-            }
-            Poll::Ready(None) => panic!(
+        match ready!(self.0.poll_end(cx)) {
+            End::Output(output) => Poll::Ready(output),
+            End::Panic(payload) => resume_unwind(payload),
+            End::Cancelled => panic!(
                 "the task was cancelled: its executor was shut down, or could not run it; \
                  await `task.fallible()` to expect that"
             ),
-            Poll::Pending => Poll::Pending,
+            End::Aborted => {
+                panic!("the task was aborted; await `task.fallible()` to expect that")
+            }
         }
     }
 }
@@ -148,7 +161,7 @@ impl<T> fmt::Debug for Task<T> {
 ///
 /// Made by [`Task::fallible`]. Dropping it cancels the task.
 #[must_use = "a task is cancelled when its handle is dropped; `detach` lets it run"]
-pub struct FallibleTask<T>(async_task::FallibleTask<Outcome<T>, Home>);
+pub struct FallibleTask<T>(TaskRef<T>);
 
 impl<T> FallibleTask<T> {
     /// Lets the task run without a handle, as [`Task::detach`].
@@ -171,7 +184,7 @@ impl<T> FallibleTask<T> {
     ///
     /// If the task had panicked before, with its panic.
     pub async fn cancel(self) -> Option<T> {
-        cancel_shielded(self.0).await
+        self.0.cancel().await.output()
     }
 
     /// Returns whether the task has ended, or was cancelled.
@@ -190,10 +203,8 @@ impl<T> Future for FallibleTask<T> {
     type Output = Option<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let proceed = ready!(coop::poll_proceed(cx));
-        let outcome = ready!(poll_shielded(&mut self.0, cx));
-        proceed.made_progress();
-        Poll::Ready(outcome.map(reveal))
+        let end = ready!(self.0.poll_end(cx));
+        Poll::Ready(end.output())
     }
 }
 

@@ -22,11 +22,13 @@
 //! | `population.end` | every decrement, `unite` | the decrement to zero | all uses of the state before its end |
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use ws_core::sync::CachePadded;
 use ws_core::sync::atomic::{AtomicI64, Ordering};
 
-use crate::shared::Shared;
+use super::abort::{AbortHandle, AbortSlot};
+use crate::shared::{Shared, as_pointer};
 use crate::worker::current;
 
 /// More tasks than can exist.
@@ -105,7 +107,16 @@ impl Population {
 ///
 /// Tasks that never run, and those of a [`LocalExecutor`](crate::LocalExecutor) or
 /// of the blocking pool, have no home.
-pub(crate) struct Home(Option<NonNull<Shared>>);
+pub(crate) struct Home {
+    shared: Option<NonNull<Shared>>,
+    abort: AbortSlot,
+}
+
+/// What the two lines below rely on.
+const _: fn() = || {
+    fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Shared>();
+};
 
 // SAFETY: it is a counted reference to `Shared`, which is `Send` and `Sync`.
 unsafe impl Send for Home {}
@@ -114,11 +125,24 @@ unsafe impl Sync for Home {}
 
 impl Home {
     /// The home of a task that no worker will ever see.
-    pub(crate) const NOWHERE: Self = Self(None);
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            shared: None,
+            abort: AbortSlot::new(),
+        }
+    }
+
+    /// The home of a task whose future is gone before it ran.
+    pub(crate) fn ended() -> Self {
+        Self {
+            shared: None,
+            abort: AbortSlot::ended(),
+        }
+    }
 
     /// A share for one more task; none if the executor has ended.
     #[inline]
-    pub(crate) fn new(shared: &Shared) -> Option<Self> {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Option<Self> {
         let joined = current::with(shared, |worker| match worker {
             Some(worker) => {
                 shared.population.change_inside(worker.index(), 1);
@@ -126,19 +150,32 @@ impl Home {
             }
             None => shared.population.join_outside(),
         });
-        joined.then(|| Self(Some(NonNull::from(shared))))
+        joined.then(|| Self {
+            shared: Some(as_pointer(shared)),
+            abort: AbortSlot::new(),
+        })
     }
 
     pub(crate) fn shared(&self) -> Option<&Shared> {
         // SAFETY: the state lives until the last home is dropped.
-        self.0.map(|shared| unsafe { shared.as_ref() })
+        self.shared.map(|shared| unsafe { shared.as_ref() })
+    }
+
+    #[inline]
+    pub(crate) fn abort(&self) -> &AbortSlot {
+        &self.abort
+    }
+
+    pub(crate) fn abort_handle(&self) -> AbortHandle {
+        self.abort
+            .handle(|seat| self.shared()?.registry.waker(seat))
     }
 }
 
 impl Drop for Home {
     #[inline]
     fn drop(&mut self) {
-        let (Some(shared), Some(pointer)) = (self.shared(), self.0) else {
+        let (Some(shared), Some(pointer)) = (self.shared(), self.shared) else {
             return;
         };
         let last = current::with(shared, |worker| match worker {
@@ -149,7 +186,8 @@ impl Drop for Home {
             None => shared.population.leave_outside(),
         });
         if last {
-            // SAFETY: this was the last task, and it says so once.
+            // SAFETY: this was the last task, and none can be added to a count that is zero:
+            // that is said once. The pointer is that of an `Arc`.
             unsafe { Shared::release(pointer) };
         }
     }

@@ -7,16 +7,24 @@
 //!   in the outcome, which [`Task`] re-raises;
 //! - the metadata is a [`Home`] (`home.rs`), so that the schedule function needs to
 //!   capture nothing: one that does costs reference counting at every wake;
-//! - a task that waits is seated (`registry.rs`), so that a shutdown finds it.
+//! - a task that waits is seated (`registry.rs`), so that a shutdown finds it;
+//! - a task can be aborted by others than the owner of its handle (`abort.rs`).
 
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub(crate) mod abort;
 pub(crate) mod contain;
 pub(crate) mod future;
 pub(crate) mod handle;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub(crate) mod home;
 pub(crate) mod job;
+pub(crate) mod join_error;
+pub(crate) mod join_handle;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub(crate) mod registry;
+mod task_ref;
+
+use std::sync::Arc;
 
 use async_task::{Builder, Runnable, ScheduleInfo, WithInfo};
 
@@ -26,7 +34,10 @@ use self::job::Job;
 use crate::shared::Shared;
 use crate::worker::current;
 
+pub use self::abort::AbortHandle;
 pub use self::handle::{FallibleTask, Task};
+pub use self::join_error::JoinError;
+pub use self::join_handle::JoinHandle;
 
 /// Whether a future is to be boxed before it is passed on. async-task does so from the
 /// same size on, but only at the end: until then it would be copied from frame to frame,
@@ -43,7 +54,7 @@ pub(crate) const fn is_large<F>() -> bool {
 /// What `future` borrows outlives it: the caller makes sure that the future is
 /// dropped before. If it is not `Send`, it is polled and dropped on one thread.
 pub(crate) unsafe fn new_task<F: Future>(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     future: F,
 ) -> (Option<Job>, Task<F::Output>) {
     let home = if shared.is_closed() {
@@ -72,7 +83,7 @@ pub(crate) fn cancelled<F: Future>(future: F) -> Task<F::Output> {
     drop(future);
     let never =
         async { contain::Contained::new(Err::<F::Output, _>(Box::new(()) as contain::Payload)) };
-    let builder = Builder::new().metadata(Home::NOWHERE);
+    let builder = Builder::new().metadata(Home::ended());
     // SAFETY: `never` is dropped below, on this thread, unpolled, and borrows nothing
     // then; no waker of it is ever made, so it is not scheduled.
     let (runnable, task) = unsafe { builder.spawn_unchecked(|_| never, |_| {}) };
@@ -97,7 +108,7 @@ fn schedule(runnable: Runnable<Home>, info: ScheduleInfo) {
             // This reference to the task keeps it.
             let keep = job.waker();
             // SAFETY: `keep` keeps the task, its home, and thereby the state alive.
-            unsafe { &*shared }.inject(job);
+            unsafe { &*shared }.inject_woken(job);
             drop(keep);
         }
     });

@@ -4,10 +4,11 @@
 //! waits is nowhere: only whatever will wake it knows it. So a task takes a seat
 //! here when it has to wait for the first time, and gives it up when its future is
 //! gone; a task that never waits costs nothing. On a shutdown every seated task is
-//! woken, and thereby scheduled, and thereby refused and dropped.
+//! woken, and thereby scheduled, refused and dropped (`refused.rs`).
 //!
 //! The seats are in shards, each under its own lock; a worker uses its own one, so
-//! two meet only when a task ends on another worker than it began to wait on.
+//! two meet only when a task ends on another worker than it began to wait on. A worker
+//! closes its shard when it ends. The last shard is that of threads which are no workers.
 
 use std::mem;
 use std::task::Waker;
@@ -24,6 +25,8 @@ struct Seats {
     seats: Vec<Entry>,
     /// The first free seat, if any.
     free: Option<u32>,
+    /// How many seats are taken.
+    taken: usize,
     closed: bool,
 }
 
@@ -40,52 +43,93 @@ pub struct Seat {
     number: u32,
 }
 
+impl Seat {
+    /// The seat as a number of 63 bits.
+    pub(super) fn bits(&self) -> u64 {
+        u64::from(self.number) << 31 | u64::from(self.shard)
+    }
+
+    /// The seat of this number.
+    pub(super) fn from_bits(bits: u64) -> Self {
+        Self {
+            shard: (bits & ((1 << 31) - 1)) as u32,
+            number: (bits >> 31) as u32,
+        }
+    }
+}
+
 impl Registry {
-    /// As many shards as there are workers.
-    pub fn new(workers: usize) -> Self {
+    /// A registry with so many shards.
+    pub fn new(shards: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(Seats::default()));
         Self {
-            shards: (0..workers).map(shard).collect(),
+            shards: (0..shards).map(shard).collect(),
         }
     }
 
-    /// Seats a task in the shard of `worker`; refuses when that is closed.
-    pub fn enter(&self, worker: usize, waker: &Waker) -> Option<Seat> {
+    /// The shard for threads that have none of their own: the last one.
+    pub fn common_shard(&self) -> usize {
+        self.shards.len() - 1
+    }
+
+    /// Seats a task in a shard; refuses when that is closed.
+    pub fn enter(&self, number: usize, waker: &Waker) -> Option<Seat> {
         let waker = waker.clone();
-        let mut shard = self.lock(worker);
+        let mut shard = self.lock(number);
         if shard.closed {
             drop(shard);
             return None;
         }
-        let number = shard.take_free(waker);
+        let seat = shard.take_free(waker);
         Some(Seat {
-            shard: worker as u32,
-            number,
+            shard: number as u32,
+            number: seat,
         })
     }
 
-    /// Gives a seat back.
-    pub fn leave(&self, seat: Seat) {
+    /// Gives a seat back; returns whether its shard is closed.
+    pub fn leave(&self, seat: Seat) -> bool {
         let mut shard = self.lock(seat.shard as usize);
         let waker = shard.release(seat.number);
+        let closed = shard.closed;
         // No waker is dropped under the lock: it may be the task's last reference.
         drop(shard);
         drop(waker);
+        closed
     }
 
-    /// Wakes every seated task of one shard, and refuses all further ones.
-    pub fn close(&self, worker: usize) {
-        let mut shard = self.lock(worker);
+    /// Whether all shards are closed and no seat is taken. Then it stays so.
+    pub fn is_finished(&self) -> bool {
+        let is_finished = |number| {
+            let shard = self.lock(number);
+            shard.closed && shard.taken == 0
+        };
+        (0..self.shards.len()).all(is_finished)
+    }
+
+    /// Calls `wake` for every seated task of one shard, and refuses all further ones.
+    pub fn close(&self, number: usize, wake: impl FnMut(Waker)) {
+        let mut shard = self.lock(number);
         shard.closed = true;
         let wakers: Vec<Waker> = shard.seats.iter().filter_map(Entry::waker).collect();
         // Outside the lock: a task that is dropped gives up its seat.
         drop(shard);
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(wake);
+    }
+
+    /// The waker in a seat. That is another task's, or none, if the seat was given back.
+    pub fn waker(&self, seat: &Seat) -> Option<Waker> {
+        self.lock(seat.shard as usize).seats[seat.number as usize].waker()
+    }
+
+    /// Whether no seat is taken, of one shard after the other.
+    pub fn is_empty(&self) -> bool {
+        (0..self.shards.len()).all(|shard| self.lock(shard).taken == 0)
     }
 
     /// Closes all shards.
-    pub fn close_all(&self) {
-        (0..self.shards.len()).for_each(|worker| self.close(worker));
+    pub fn close_all(&self, mut wake: impl FnMut(Waker)) {
+        (0..self.shards.len()).for_each(|number| self.close(number, &mut wake));
     }
 
     fn lock(&self, shard: usize) -> MutexGuard<'_, Seats> {
@@ -98,6 +142,7 @@ impl Registry {
 
 impl Seats {
     fn take_free(&mut self, waker: Waker) -> u32 {
+        self.taken += 1;
         let Some(number) = self.free else {
             self.seats.push(Entry::Taken(waker));
             return u32::try_from(self.seats.len() - 1).expect("fewer than 2^32 tasks wait");
@@ -110,6 +155,7 @@ impl Seats {
     }
 
     fn release(&mut self, number: u32) -> Entry {
+        self.taken -= 1;
         let free = Entry::Free { next: self.free };
         self.free = Some(number);
         mem::replace(&mut self.seats[number as usize], free)

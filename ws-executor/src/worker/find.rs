@@ -49,7 +49,7 @@ impl Worker {
 
     /// The next job that needs no search.
     #[inline]
-    fn find_local(&self, searching: &Option<Searching>) -> Option<Job> {
+    pub(super) fn find_local(&self, searching: &Option<Searching>) -> Option<Job> {
         self.injector_if_due(searching)
             .or_else(|| self.pinned_in_turn())
             .or_else(|| self.lifo_slot())
@@ -82,8 +82,10 @@ impl Worker {
         self.computation()
     }
 
-    fn computation(&self) -> Option<Job> {
-        self.shared.computations.pull(0)
+    pub(super) fn computation(&self) -> Option<Job> {
+        let job = self.shared.computations.pull(0)?;
+        self.announce_rest();
+        Some(job)
     }
 
     #[cold]
@@ -164,14 +166,13 @@ impl Worker {
         let job = injector.pull_batch(self.next_shard(), limit, &mut batch)?;
         self.streak.set(0);
         self.counters().injector_pulls.add(1);
-        if !batch.is_empty() {
-            let rest = self.ring.push_batch(batch.drain(..)).count();
-            debug_assert_eq!(rest, 0, "there was room, and only the owner pushes");
-            // Before a parker or a driver of the user's is called.
-            drop(batch);
-            // If the job in hand blocks, others must see those in the ring.
-            self.announce();
-        }
+        let rest = self.ring.push_batch(batch.drain(..)).count();
+        debug_assert_eq!(rest, 0, "there was room, and only the owner pushes");
+        // Before a parker or a driver of the user's is called.
+        drop(batch);
+        // The job in hand may block. Others must see the batch, and a task that was put into
+        // the ring quietly because this worker was about to run it next.
+        self.announce_rest();
         Some(job)
     }
 

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use ws_core::sync::{Mutex, MutexGuard};
-use ws_core::{Park, Unpark};
+use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark};
 
 use super::park::Place;
 use super::{Forever, Worker, current};
@@ -37,7 +37,15 @@ const TICKS: u32 = 64;
 ///
 /// [`Builder::host`]: crate::Builder::host
 #[must_use = "a worker does nothing unless it is polled"]
-pub struct HostedWorker {
+pub struct HostedWorker(Kind);
+
+enum Kind {
+    Worker(Hosted),
+    Spare(Option<Box<dyn FnOnce()>>),
+}
+
+/// A worker that is one of its executor's.
+struct Hosted {
     worker: Rc<Worker>,
     waker: Arc<WakerSlot>,
     state: State,
@@ -54,13 +62,30 @@ impl HostedWorker {
     pub(crate) fn new(worker: Rc<Worker>, waker: Arc<WakerSlot>) -> Self {
         // The thread is its host's now, until it is polled.
         worker.turning.set(true);
-        Self {
+        Self(Kind::Worker(Hosted {
             worker,
             waker,
             state: State::Running(None),
-        }
+        }))
     }
 
+    /// The life of a stand-in, in one poll.
+    pub(crate) fn spare(life: impl FnOnce() + 'static) -> Self {
+        Self(Kind::Spare(Some(Box::new(life))))
+    }
+
+    /// Returns whether this is no worker, but a thread that polls tasks while all workers are
+    /// in joins or computations. It runs its whole life in its first poll.
+    ///
+    /// A host runs it as it runs the workers, so that tasks find its context there. It should
+    /// not take it for a worker that is kept by a task.
+    #[must_use]
+    pub fn is_spare(&self) -> bool {
+        matches!(self.0, Kind::Spare(_))
+    }
+}
+
+impl Hosted {
     /// Takes the worker out of the wake table and of the searchers' count, if the host
     /// gave up before the end.
     fn leave_protocol(&mut self) {
@@ -131,10 +156,8 @@ impl Worker {
                 // Woken on this thread, by its host's reactor.
                 return sleep.cancel_parking_with_work(parking).map(|()| None);
             }
-            if self.shared.is_closed() || self.shared.is_drained() {
-                if !self.shared.is_closed() {
-                    self.shared.close();
-                }
+            self.shared.act_if_quiet();
+            if self.shared.is_closed() {
                 return sleep.cancel_parking(parking).map(Some);
             }
             Err(parking)
@@ -163,11 +186,23 @@ impl Future for HostedWorker {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.get_mut().0 {
+            Kind::Worker(hosted) => hosted.poll(cx),
+            Kind::Spare(life) => {
+                life.take().into_iter().for_each(|life| life());
+                Poll::Ready(())
+            }
+        }
+    }
+}
+
+impl Hosted {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Self {
             worker,
             waker,
             state,
-        } = self.get_mut();
+        } = self;
         waker.set(cx.waker());
         let _entered = current::enter(worker);
         worker.turning.set(false);
@@ -177,7 +212,7 @@ impl Future for HostedWorker {
     }
 }
 
-impl Drop for HostedWorker {
+impl Drop for Hosted {
     fn drop(&mut self) {
         self.leave_protocol();
         self.end();
@@ -190,16 +225,20 @@ impl Drop for HostedWorker {
 
 impl fmt::Debug for HostedWorker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostedWorker")
-            .field("index", &self.worker.index)
-            .finish()
+        let mut worker = f.debug_struct("HostedWorker");
+        match &self.0 {
+            Kind::Worker(hosted) => worker.field("index", &hosted.worker.index),
+            Kind::Spare(_) => worker.field("is_spare", &true),
+        };
+        worker.finish()
     }
 }
 
-/// The unparker of a hosted worker: wakes the future.
-#[derive(Default)]
+/// The unparker of a hosted worker: wakes the future, and the thread if it waits inside of a
+/// poll.
 pub(crate) struct WakerSlot {
     waker: Mutex<Option<Arc<Waker>>>,
+    inside: ThreadUnparker,
 }
 
 impl WakerSlot {
@@ -227,6 +266,7 @@ impl WakerSlot {
 
 impl Unpark for WakerSlot {
     fn unpark(&self) {
+        self.inside.unpark();
         let waker = self.lock().clone();
         if let Some(waker) = waker {
             // It may be the last reference to it.
@@ -235,23 +275,40 @@ impl Unpark for WakerSlot {
     }
 }
 
-/// The parker of a hosted worker. It is never parked in: it is there for its
-/// unparker.
-pub(crate) struct HostedParker(pub(crate) Arc<WakerSlot>);
+/// The parker of a hosted worker, for waits inside of a poll: in a `block_on`, or for a fork.
+///
+/// It has a token of its own. The one of `std::thread::park` is the host's: to take it would
+/// be to lose an event of the host's.
+pub(crate) struct HostedParker {
+    parker: ThreadParker,
+    slot: Arc<WakerSlot>,
+}
+
+impl HostedParker {
+    /// A parker, and the place for the waker of its worker.
+    pub(crate) fn new() -> (Self, Arc<WakerSlot>) {
+        let parker = ThreadParker::new();
+        let slot = Arc::new(WakerSlot {
+            waker: Mutex::new(None),
+            inside: parker.unparker(),
+        });
+        let own = Arc::clone(&slot);
+        (Self { parker, slot: own }, slot)
+    }
+}
 
 impl Park for HostedParker {
     type Unparker = Arc<dyn Unpark>;
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::clone(&self.0) as Arc<dyn Unpark>
+        Arc::clone(&self.slot) as Arc<dyn Unpark>
     }
 
-    // A nested `block_on` waits here: it may return early, and looks again.
     fn park(&self) {
-        std::thread::park_timeout(Duration::from_millis(1));
+        self.parker.park();
     }
 
     fn park_timeout(&self, timeout: Duration) {
-        std::thread::park_timeout(timeout.min(Duration::from_millis(1)));
+        self.parker.park_timeout(timeout);
     }
 }

@@ -2,31 +2,43 @@
 //!
 //! # Where it looks
 //!
-//! Cheapest first, and in this order (`find.rs`):
-//! 1. the injector, when its turn is due, so that it cannot starve;
-//! 2. the tasks that are pinned to this worker, every other time if there is more;
-//! 3. the LIFO slot, whose task is hot in this core's cache; three times in a row
-//!    at most, and only while polls are short (`pace.rs`);
-//! 4. the local ring, first in, first out;
-//! 5. the injector, for a batch, which goes into the ring, where others can steal it;
-//! 6. the rings of others, in random order, half of one that is worth it (`share.rs`);
-//!    while it searches it looks at the injector, too, and in the end at workers that
-//!    are stuck;
-//! 7. the lanes of others, for the oldest fork of a `join` (`lane.rs`); on top of a
-//!    `block_on` its own lane also has a turn before everything else now and then;
-//! 8. the computations, which also have a turn before the injector now and then;
-//! 9. then it parks (`park.rs`), without a timeout unless it is the sentinel.
+//! In this order (`find.rs`). What needs no search:
+//! 1. on top of a `block_on`, every so many polls, its own lane: a fork that the call below
+//!    may wait for;
+//! 2. when an interval of polls is over (`pace.rs`): the driver, for a look without waiting;
+//!    then a computation, every so many intervals; then the injector, so that it cannot
+//!    starve;
+//! 3. the tasks that are pinned to this worker, unless the last job was one;
+//! 4. the LIFO slot, whose task is hot in this core's cache; three times in a row
+//!    at most, and only while polls are short;
+//! 5. the local ring, first in, first out;
+//! 6. the pinned tasks, if the last job was one;
+//! 7. the injector, for a batch, which goes into the ring, where others can steal it.
+//!
+//! Then it searches, and counts as searching meanwhile:
+//! 1. the worker that it found stuck, or with a backlog, as the sentinel;
+//! 2. a worker that is stuck: in the same poll as at the last look, with tasks queued;
+//! 3. for some rounds: the rings of others, in random order, half of one that is worth it
+//!    (`share.rs`); the injector; the lanes of others, for the oldest fork of a `join`
+//!    (`lane.rs`); the computations;
+//! 4. once more a worker that is stuck.
+//!
+//! Then it parks (`park.rs`): in the driver if that is free, without a timeout unless it is
+//! the sentinel.
 //!
 //! # Where it puts jobs
 //!
 //! - A task that was spawned or woken goes to the LIFO slot; the one that was there
 //!   moves on to the ring.
-//! - A task that yielded goes to the end of the ring.
+//! - A task that yielded goes to the end of the ring. If it is alone there, nobody is told:
+//!   this worker runs it next. If something else has its turn first, others are told then
+//!   (`announce_rest`).
 //! - If the ring is full, its newer half goes to the injector.
 
 pub(crate) mod counters;
 pub(crate) mod current;
 mod find;
+mod give_way;
 mod help;
 pub(crate) mod hosted;
 mod lane;
@@ -49,10 +61,11 @@ use self::pace::Pace;
 use self::watch::{Finding, Watch};
 use crate::driver::DriverSeat;
 use crate::fork::job::Fork;
+use crate::refused;
 use crate::shared::{Remote, Shared};
 use crate::sleep::Searching;
 use crate::stack::Stack;
-use crate::task::job::{Job, drop_refused};
+use crate::task::job::Job;
 use crate::tuning::{INJECTOR_BATCH, search_rounds};
 
 /// A parker whose type is hidden.
@@ -334,8 +347,8 @@ impl Worker {
     #[cold]
     fn take_in_differently(&self, job: Job) {
         if self.shared.is_closed() {
-            // Nobody runs it any more.
-            drop_refused([job]);
+            // Nobody runs it any more. Not dropped here: this may be inside of a `wake`.
+            self.shared.refuse([job]);
         } else if self.turning.get() {
             // Woken by the driver: this thread leaves it, and looks at its ring.
             self.push(job);
@@ -358,7 +371,7 @@ impl Worker {
             return self.shared.notify_many(count);
         }
         self.counters().overflows.add(1);
-        self.shared.inject_batch(rest);
+        self.inject_batch(rest);
     }
 
     /// Puts a job at the end of the ring, or what does not fit into the injector.
@@ -366,7 +379,13 @@ impl Worker {
     fn push(&self, job: Job) {
         if let Err(overflow) = self.ring.push_or_overflow(job) {
             self.counters().overflows.add(1);
-            self.shared.inject_batch(overflow.into_iter().collect());
+            self.inject_batch(overflow.into_iter().collect());
+        }
+    }
+
+    fn inject_batch(&self, jobs: Vec<Job>) {
+        if let Err(refused) = self.shared.inject_batch(jobs) {
+            self.shared.refuse(refused);
         }
     }
 
@@ -376,7 +395,7 @@ impl Worker {
         let queued = iter::from_fn(|| self.ring.pop()).chain(self.slot.take());
         let jobs: Vec<Job> = queued.collect();
         if !jobs.is_empty() {
-            self.shared.inject_batch(jobs);
+            self.inject_batch(jobs);
         }
     }
 
@@ -392,7 +411,13 @@ impl Worker {
 
     /// Ends the worker, when the executor is closed: drops everything that is queued.
     pub(crate) fn end(&self) {
-        self.shared.registry.close(self.index);
+        if self.shared.is_closed() {
+            self.shared.drop_waiting();
+        } else {
+            // Its host gave up. The tasks that are pinned to this worker are seated here.
+            let registry = &self.shared.registry;
+            registry.close(self.index, refused::drop_woken_by);
+        }
         loop {
             self.drop_queued();
             if self.pinned_futures.get() == 0 {
@@ -401,14 +426,17 @@ impl Worker {
             // Someone is about to schedule a future that must be dropped here.
             ws_core::sync::thread::yield_now();
         }
-        drop_refused(self.remote().pinned.close());
+        let left = self.remote().pinned.close();
+        left.into_iter().for_each(refused::drop_job);
+        self.shared.drop_refused();
         self.turn_for_others();
+        self.shared.drop_last();
     }
 
     /// Drops everything that is queued here.
     pub(crate) fn drop_queued(&self) {
         while let Some(job) = self.own_job() {
-            drop_refused([job]);
+            refused::drop_job(job);
         }
     }
 

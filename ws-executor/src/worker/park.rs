@@ -32,20 +32,18 @@ impl Worker {
         searching: Option<Searching>,
         until: &impl Until,
     ) -> Option<Searching> {
-        let (place, duty) = self.take_place(&searching);
+        let (place, mut duty) = self.take_place(&searching);
         let searching = match self.start_parking(searching, place, until) {
             Ok(parking) => {
                 self.fall_asleep();
-                let duty = duty.or_else(|| self.take_duty(place));
-                let searching = self.sleep(parking, place, duty, until);
+                duty = duty.or_else(|| self.take_duty(place));
+                let searching = self.sleep(parking, place, &mut duty, until);
                 self.wake_up(place);
                 searching
             }
-            Err(searching) => {
-                self.end_duty(duty);
-                Some(searching)
-            }
+            Err(searching) => Some(searching),
         };
+        self.end_duty(duty);
         self.leave_place(place);
         searching
     }
@@ -75,8 +73,10 @@ impl Worker {
                 // ORDERING(sleep.fence): `enqueue` of `pinned.rs` sees the executor closed, or
                 // this sees what it has pushed.
                 asymmetric::heavy();
-                // What it waits for may be queued here, where no other worker takes it.
+                // What it waits for may be queued here, where no other worker takes it, or
+                // may have been refused.
                 self.drop_queued();
+                self.shared.drop_refused();
                 self.run_what_is_left();
                 if until.is_over() {
                     return;
@@ -95,6 +95,7 @@ impl Worker {
     /// the end of this worker, as the others end as well.
     pub(super) fn turn_for_others(&self) {
         while self.shared.driver.is_some() && self.shared.someone_waits_inside() {
+            self.shared.drop_refused();
             self.look_at_driver();
         }
     }
@@ -118,7 +119,8 @@ impl Worker {
         until: &impl Until,
     ) -> Result<Parking, Searching> {
         let parking = self.shared.sleep.start_parking(self.index, searching);
-        let missed_driver = place == Place::Parker && self.driver_is_free();
+        let driver = self.shared.driver.as_ref();
+        let missed_driver = place == Place::Parker && driver.is_some_and(DriverSeat::was_missed);
         if self.has_reason_to_stay(until) || missed_driver {
             // If it fails, a notification is on its way, and ends the sleep at once.
             return match self.shared.sleep.cancel_parking(parking) {
@@ -126,7 +128,7 @@ impl Worker {
                 Err(parking) => Ok(parking),
             };
         }
-        self.close_if_drained();
+        self.shared.act_if_quiet();
         Ok(parking)
     }
 
@@ -135,7 +137,7 @@ impl Worker {
         &self,
         mut parking: Parking,
         place: Place,
-        mut duty: Option<Duty>,
+        duty: &mut Option<Duty>,
         until: &impl Until,
     ) -> Option<Searching> {
         let sleep = &self.shared.sleep;
@@ -151,17 +153,14 @@ impl Worker {
                 ended = ended.or_else(|parking| sleep.cancel_parking(parking).map(Some));
             }
             parking = match ended {
-                Ok(searching) => {
-                    self.end_duty(duty);
-                    return searching;
-                }
+                Ok(searching) => return searching,
                 Err(parking) => parking,
             };
-            self.close_if_drained();
+            self.shared.act_if_quiet();
             if finding == Finding::Quiet {
-                duty = self.renew(duty, place);
+                *duty = self.renew(duty.take(), place);
             }
-            finding = self.block(&duty, place);
+            finding = self.block(duty, place);
         }
     }
 
@@ -222,12 +221,6 @@ impl Worker {
     fn end_duty(&self, duty: Option<Duty>) {
         if let Some(duty) = duty {
             self.shared.sleep.hand_on(duty);
-        }
-    }
-
-    fn close_if_drained(&self) {
-        if self.shared.is_drained() {
-            self.shared.close();
         }
     }
 
@@ -298,8 +291,17 @@ impl Worker {
         if time < DRIVER_LATENCY.as_nanos() as f64 && since < DRIVER_INTERVAL {
             return;
         }
-        if seat.is_free() && seat.take() {
-            self.polls_at_turn.set(polls);
+        if seat.is_free() {
+            self.glance_at_driver();
+        }
+    }
+
+    /// Lets the driver see what is ready, if no one else is in it.
+    pub(super) fn glance_at_driver(&self) {
+        if let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) {
+            self.polls_at_turn.set(self.counters().polls.get());
+            // The reactor may run tasks of its own, and these may block.
+            self.announce_rest();
             self.turn(Some(Duration::ZERO));
             seat.leave();
             self.announce_events();

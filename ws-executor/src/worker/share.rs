@@ -55,12 +55,17 @@ impl Shared {
             || (0..self.workers()).any(|worker| self.is_worth_stealing_from(worker))
     }
 
+    /// Whether any slot or ring has a task.
+    pub(crate) fn has_queued(&self) -> bool {
+        let queued = |remote: &Remote| !remote.slot.is_empty() || !remote.ring.is_empty();
+        self.remotes.iter().any(queued)
+    }
+
     /// Whether something is left to the sentinel: a slot or a ring that is not empty, or
     /// a driver that nobody is in.
     pub(crate) fn has_something_to_watch(&self) -> bool {
-        let queued = |remote: &Remote| !remote.slot.is_empty() || !remote.ring.is_empty();
         self.settings.sentinel
-            && (self.remotes.iter().any(queued)
+            && (self.has_queued()
                 || self
                     .driver
                     .as_ref()

@@ -11,8 +11,8 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::vec::Vec;
 
+use super::rule::{Make, Rule};
 use super::tools::{Alarm, NAP, blocks_mostly, join, linger, naps, sweep};
-use super::{Make, Rule};
 use crate::{Park, Unpark};
 
 /// The table of the module's docs, in its order.

@@ -1,0 +1,136 @@
+//! Waiting until an executor has nothing left to do.
+//!
+//! Two calls wait for that: `drain`, which then shuts down, and `wait_idle`, which then
+//! returns. For both the executor must be *quiet*: every worker is parked, every queue is
+//! empty, and no worker waits inside a poll. For `wait_idle` also no task may wait for
+//! something: no seat of the registry is taken. A future that is alive is in a queue, or is
+//! being polled, or has a seat; so then no task is left.
+//!
+//! # The protocol
+//!
+//! A thread in `wait_idle` ([`Quiet::wait`]):
+//! 1. (Q1) counts itself, under the lock;
+//! 2. (Q2) fences, and unparks all workers;
+//! 3. (Q3) sleeps until the number of quiet moments has grown, or the executor is closed.
+//!
+//! A worker asks after each step W3 of the [sleep protocol](crate::sleep), and after each
+//! return of its parker, before it parks again ([`Quiet::is_wanted`], [`Quiet::tell_if`]):
+//! 1. (A1) if no one is counted, that is all: one relaxed load;
+//! 2. (A2) takes the lock;
+//! 3. (A3) looks whether the executor is quiet; if so, counts one more moment, and
+//!    notifies the sleepers.
+//!
+//! # Why no one returns too early
+//!
+//! A3 is under the lock, so a moment that ends a wait was seen after its Q1. What the waiting
+//! thread spawned before is visible to that look, through the lock. The look itself is
+//! [`all_parked_while`](crate::sleep::Sleep::all_parked_while): no worker did anything from
+//! its first step to its last, so nothing left a queue or a seat meanwhile. What A3 found
+//! empty, one after the other, was all empty at the first step.
+//!
+//! # Why no one sleeps for ever
+//!
+//! Take the last step that made the executor quiet.
+//!
+//! - A worker entered the wake table. It asks after that. If A1 saw the count, A3 sees the
+//!   executor quiet: of two workers that enter at the same time, the one whose fence W3 comes
+//!   last sees the other. If A1 did not see the count, this worker has a token of Q2, or gets
+//!   it. So its parker returns, and it asks again; the token makes the count visible.
+//! - Away from the workers: the stand-in ended a poll, or a worker ended. Both fence and look
+//!   at the count after that. If they see it, all workers are unparked, and ask. Otherwise Q2
+//!   comes later, and unparks them.
+//!
+//! A look may fail because a worker was taken out of the wake table at that moment. That
+//! worker parks again, and asks.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `quiet.look` | fence at Q2, fence of `look_again_if_wanted` | the same, both ways | the count, or that something has ended |
+//! | (the lock) | Q1 | A2 | what was spawned before the wait |
+
+use ws_core::chaos;
+use ws_core::sync::atomic::{AtomicUsize, Ordering, fence};
+use ws_core::sync::{Condvar, Mutex, MutexGuard};
+
+/// The lowest bit: the executor is draining. Above it, the number of threads that wait.
+const DRAINING: usize = 1;
+const ONE: usize = 2;
+
+/// Who waits until an executor is quiet.
+#[derive(Default)]
+pub struct Quiet {
+    wanted: AtomicUsize,
+    /// How often the executor was seen quiet while someone waited.
+    moments: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Quiet {
+    /// A1: whether anyone wants to know that the executor is quiet.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether the executor is to be closed when it is quiet.
+    pub fn is_draining(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) & DRAINING != 0
+    }
+
+    /// Says that the executor is to be closed when it is quiet. The caller unparks all
+    /// workers.
+    pub fn drain(&self) {
+        self.wanted.fetch_or(DRAINING, Ordering::Relaxed);
+        // ORDERING(quiet.look): Q2.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Waits for a quiet moment, or until `is_over`; `unpark_all` lets the workers look.
+    pub fn wait(&self, unpark_all: impl FnOnce(), is_over: impl Fn() -> bool) {
+        let seen = {
+            let moments = self.lock();
+            self.wanted.fetch_add(ONE, Ordering::Relaxed);
+            *moments
+        };
+        chaos::point("quiet.wait.counted");
+        // ORDERING(quiet.look): Q2.
+        fence(Ordering::SeqCst);
+        unpark_all();
+        let mut moments = self.lock();
+        while *moments == seen && !is_over() {
+            moments = self.changed.wait(moments).expect("never poisoned");
+        }
+        self.wanted.fetch_sub(ONE, Ordering::Relaxed);
+    }
+
+    /// A2 and A3: tells those that wait, if `is_quiet` says so under the lock.
+    pub fn tell_if(&self, is_quiet: impl FnOnce() -> bool) {
+        let mut moments = self.lock();
+        if is_quiet() {
+            *moments += 1;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Lets those that wait see that their wait is over; after it is.
+    pub fn look_at_end(&self) {
+        // Under the lock: no one is between its look and its sleep.
+        let _moments = self.lock();
+        self.changed.notify_all();
+    }
+
+    /// After something has ended away from the workers: whether they must look again.
+    #[must_use = "the workers must be unparked"]
+    pub fn must_look_again(&self) -> bool {
+        // ORDERING(quiet.look): a worker that Q2 unparks sees the end, or this sees the count.
+        fence(Ordering::SeqCst);
+        self.is_wanted()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        // No user code runs under the lock, so it is not poisoned.
+        self.moments.lock().expect("never poisoned")
+    }
+}

@@ -1,0 +1,385 @@
+//! Aborting a task from outside, by anyone, at any time.
+//!
+//! # The idea
+//!
+//! An aborted task is woken, and its next poll ends it instead of polling its future. So
+//! two things are needed: a flag that a poll looks at, and a waker for a task that waits.
+//! Both are in an [`AbortState`], which the abort handles and the task share. Most tasks
+//! are never aborted, so that state is made for the first abort handle only. Until then a
+//! task has one word for all of this, its [`AbortSlot`]:
+//!
+//! ```text
+//!            first wait                    first abort handle
+//!   EMPTY ──────────────► SEAT(number) ──────────────────────────► STATE(pointer)
+//!     │ │                      │ future dropped                          ▲
+//!     │ └──────────────────────┼─────────────────────────────────────────┘
+//!     └────────────────────► ENDED          first abort handle
+//! ```
+//!
+//! A task that waits has a [seat](super::registry), and there its waker is found when the
+//! state is made. A task that does not wait yet is in a queue, or is being polled for the
+//! first time. It needs no waker: its next poll sees the flag, or it sees the state when it
+//! wants to note its seat.
+//!
+//! # Why no abort is missed
+//!
+//! - The task leaves its waker in the state, under the lock, and then looks at the flag. The
+//!   aborting thread sets the flag, and then takes the waker, under the lock. So either the
+//!   task sees the flag and wakes itself, or the aborting thread has the waker.
+//! - A waker that was taken from a seat is the task's: the task notes a seat after it was
+//!   given, and gives it back after the slot says ENDED. The exchange from SEAT to STATE
+//!   succeeds only if the slot did not say so meanwhile. If it fails, the waker of another
+//!   task is dropped again, unused.
+//! - A wake makes visible what came before it, so the poll that follows sees the flag.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `abort.slot` | the exchange to SEAT or STATE | every look at the slot | that the seat was given; what is in the state |
+//! | (the lock) | the aborting thread takes the waker | the task leaves its waker | the flag |
+//! | `abort.ended` | the future is dropped | `AbortHandle::is_finished` | all that the task did |
+//!
+//! No model shows what fails without the first: what it makes visible is behind locks, and
+//! loom does not see that memory is initialised.
+
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+use std::task::Waker;
+
+use ws_core::chaos;
+use ws_core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use ws_core::sync::{Mutex, MutexGuard};
+
+use super::registry::Seat;
+
+/// What the panic of an aborted task carries, which nobody sees.
+pub(crate) struct Aborted;
+
+/// Aborts a task, from anywhere; it need not own the task's handle.
+///
+/// Made by [`Task::abort_handle`](crate::Task::abort_handle). It keeps the memory of the task,
+/// but neither its future nor its output.
+///
+/// ```
+/// let task = ws_executor::spawn(std::future::pending::<()>()).into_join_handle();
+/// let handle = task.abort_handle();
+/// std::thread::spawn(move || handle.abort()).join().unwrap();
+/// assert!(ws_executor::block_on(task).unwrap_err().is_cancelled());
+/// ```
+#[derive(Clone)]
+pub struct AbortHandle(Arc<AbortState>);
+
+impl AbortHandle {
+    /// For a task that has ended.
+    pub(super) fn of_ended() -> Self {
+        Self(Arc::new(AbortState::ended()))
+    }
+
+    /// Aborts the task: it is not polled again, and its future is dropped soon, by the thread
+    /// that would have polled it; never in this call.
+    ///
+    /// If the task is being polled, that poll goes on; if the task ends with it, it keeps its
+    /// output. A task that has ended keeps its output as well. To wait until the future is
+    /// gone, await the task.
+    ///
+    /// ```
+    /// let task = ws_executor::spawn(std::future::pending::<()>());
+    /// task.abort_handle().abort();
+    /// assert_eq!(ws_executor::block_on(task.fallible()), None);
+    /// ```
+    pub fn abort(&self) {
+        self.0.flags.fetch_or(ABORTED, Ordering::Relaxed);
+        chaos::point("abort.flag.set");
+        let waker = self.0.lock().waker.take();
+        // Outside the lock. One wake is enough: the poll that follows is the last.
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Returns whether the task has ended, or was cancelled, and its future is gone.
+    ///
+    /// ```
+    /// let task = ws_executor::spawn(std::future::pending::<()>());
+    /// let handle = task.abort_handle();
+    /// assert!(!handle.is_finished());
+    /// ws_executor::block_on(task.cancel());
+    /// assert!(handle.is_finished());
+    /// ```
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        // ORDERING(abort.ended): acquire side.
+        self.0.flags.load(Ordering::Acquire) & ENDED_FLAG != 0
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let finished = self.is_finished();
+        f.debug_struct("AbortHandle")
+            .field("is_finished", &finished)
+            .finish()
+    }
+}
+
+const ABORTED: usize = 1;
+/// The task has left its waker here.
+const WAITS: usize = 2;
+const ENDED_FLAG: usize = 4;
+
+/// What a task and its abort handles share.
+#[derive(Default)]
+struct AbortState {
+    flags: AtomicUsize,
+    waiting: Mutex<Waiting>,
+}
+
+/// What a task that waits has left.
+#[derive(Default)]
+struct Waiting {
+    waker: Option<Waker>,
+    seat: Option<Seat>,
+}
+
+impl AbortState {
+    fn waiting(waker: Waker, seat: Option<Seat>) -> Self {
+        Self {
+            flags: AtomicUsize::new(WAITS),
+            waiting: Mutex::new(Waiting {
+                waker: Some(waker),
+                seat,
+            }),
+        }
+    }
+
+    fn ended() -> Self {
+        Self {
+            flags: AtomicUsize::new(ENDED_FLAG),
+            waiting: Mutex::default(),
+        }
+    }
+
+    fn has(&self, flag: usize) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// The task begins to wait. Returns whether it was aborted, and must be woken.
+    fn wait(&self, waker: Waker, seat: Option<Seat>) -> Wait {
+        let mut waiting = self.lock();
+        waiting.waker = Some(waker);
+        waiting.seat = seat;
+        drop(waiting);
+        chaos::point("abort.waker.left");
+        match self.flags.fetch_or(WAITS, Ordering::Relaxed) & ABORTED {
+            0 => Wait::Begun,
+            _ => Wait::Aborted,
+        }
+    }
+
+    /// The task's future is gone. Returns its seat.
+    fn end(&self) -> Option<Seat> {
+        // ORDERING(abort.ended): release side.
+        self.flags.fetch_or(ENDED_FLAG, Ordering::Release);
+        let mut waiting = self.lock();
+        let waker = waiting.waker.take();
+        let seat = waiting.seat.take();
+        drop(waiting);
+        drop(waker);
+        seat
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // No user code runs under the lock, so it is not poisoned.
+        self.waiting.lock().expect("never poisoned")
+    }
+}
+
+/// Whether a task that wants to wait may.
+#[must_use = "an aborted task must be woken"]
+#[derive(Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It may.
+    Begun,
+    /// It was aborted, and must be polled once more.
+    Aborted,
+}
+
+const EMPTY: u64 = 0;
+const ENDED: u64 = 2;
+/// Seats are odd. A state is at an address that is a multiple of four.
+const SEAT: u64 = 1;
+
+/// A task's seat, or what it shares with its abort handles; see the module docs.
+pub struct AbortSlot(AtomicU64);
+
+/// What is in a slot.
+enum Content<'a> {
+    Empty,
+    Seat(Seat),
+    State(&'a AbortState),
+    Ended,
+}
+
+impl AbortSlot {
+    /// The slot of a task that was not polled yet.
+    pub fn new() -> Self {
+        Self(AtomicU64::new(EMPTY))
+    }
+
+    /// The slot of a task that has no future.
+    pub(crate) fn ended() -> Self {
+        Self(AtomicU64::new(ENDED))
+    }
+
+    #[inline]
+    fn load(&self) -> u64 {
+        // ORDERING(abort.slot): acquire side.
+        self.0.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn content(&self, word: u64) -> Content<'_> {
+        match word {
+            EMPTY => Content::Empty,
+            ENDED => Content::Ended,
+            seat if seat & SEAT != 0 => Content::Seat(Seat::from_bits(seat >> 1)),
+            // SAFETY: the word came from `Arc::into_raw` in `put`, and that reference is
+            // dropped with this slot.
+            address => Content::State(unsafe { &*pointer(address) }),
+        }
+    }
+
+    /// Whether the task was aborted; asked before each poll.
+    #[inline]
+    pub fn is_aborted(&self) -> bool {
+        match self.content(self.load()) {
+            Content::State(state) => state.has(ABORTED),
+            _ => false,
+        }
+    }
+
+    /// Whether the task has a waker where an abort finds it.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        match self.content(self.load()) {
+            Content::State(state) => state.has(WAITS),
+            Content::Seat(_) => true,
+            Content::Empty | Content::Ended => false,
+        }
+    }
+
+    /// The task has been given a seat, to wait for the first time.
+    pub fn wait_in(&self, seat: Seat, waker: &Waker) -> Wait {
+        let word = seat.bits() << 1 | SEAT;
+        // ORDERING(abort.slot): release and acquire side.
+        let noted = self
+            .0
+            .compare_exchange(EMPTY, word, Ordering::AcqRel, Ordering::Acquire);
+        match noted.map_err(|other| self.content(other)) {
+            Err(Content::State(state)) => state.wait(waker.clone(), Some(seat)),
+            _ => Wait::Begun,
+        }
+    }
+
+    /// The task waits for the first time, and has no seat in its executor's registry.
+    pub(crate) fn wait_unseated(&self, waker: &Waker) -> Wait {
+        let state = Arc::new(AbortState::waiting(waker.clone(), None));
+        match self.put(EMPTY, &state) {
+            Ok(()) => Wait::Begun,
+            Err(other) => match self.content(other) {
+                Content::State(state) => state.wait(waker.clone(), None),
+                _ => Wait::Begun,
+            },
+        }
+    }
+
+    /// The task's future is gone. Returns its seat, to be given back.
+    pub fn end(&self) -> Option<Seat> {
+        let mut word = self.load();
+        loop {
+            let seat = match self.content(word) {
+                Content::State(state) => return state.end(),
+                Content::Seat(seat) => Some(seat),
+                Content::Empty | Content::Ended => None,
+            };
+            // ORDERING(abort.slot): acquire side, if a state came in between.
+            match self
+                .0
+                .compare_exchange(word, ENDED, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return seat,
+                Err(other) => word = other,
+            }
+        }
+    }
+
+    /// Makes an abort handle; `waker_in` gives the waker in a seat.
+    pub fn handle(&self, waker_in: impl Fn(&Seat) -> Option<Waker>) -> AbortHandle {
+        let mut word = self.load();
+        loop {
+            let state = match self.content(word) {
+                Content::State(_) => {
+                    let pointer = pointer(word);
+                    // SAFETY: the word came from `Arc::into_raw`, and the slot has a
+                    // reference.
+                    unsafe { Arc::increment_strong_count(pointer) };
+                    // SAFETY: as above; this is the reference that was just counted.
+                    return AbortHandle(unsafe { Arc::from_raw(pointer) });
+                }
+                Content::Ended => return AbortHandle::of_ended(),
+                Content::Empty => Some(AbortState::default()),
+                // If there is none, the task has just ended.
+                Content::Seat(seat) => {
+                    waker_in(&seat).map(|waker| AbortState::waiting(waker, Some(seat)))
+                }
+            };
+            chaos::point("abort.handle.found");
+            let Some(state) = state.map(Arc::new) else {
+                word = self.load();
+                continue;
+            };
+            match self.put(word, &state) {
+                Ok(()) => return AbortHandle(state),
+                Err(other) => word = other,
+            }
+        }
+    }
+
+    /// Puts a state into the slot, which has one more reference to it then.
+    fn put(&self, expected: u64, state: &Arc<AbortState>) -> Result<(), u64> {
+        let pointer = Arc::into_raw(Arc::clone(state));
+        let word = pointer.expose_provenance() as u64;
+        // ORDERING(abort.slot): release and acquire side.
+        let put = self
+            .0
+            .compare_exchange(expected, word, Ordering::AcqRel, Ordering::Acquire);
+        put.map(drop).inspect_err(|_| {
+            // SAFETY: it came from `Arc::into_raw`, and the slot has not taken it.
+            drop(unsafe { Arc::from_raw(pointer) });
+        })
+    }
+}
+
+impl Default for AbortSlot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for AbortSlot {
+    fn drop(&mut self) {
+        let word = self.load();
+        if let Content::State(_) = self.content(word) {
+            // SAFETY: it came from `Arc::into_raw`, and is the slot's own reference.
+            drop(unsafe { Arc::from_raw(pointer(word)) });
+        }
+    }
+}
+
+/// The address of a state, as `put` has exposed it.
+#[inline]
+fn pointer(word: u64) -> *const AbortState {
+    ptr::with_exposed_provenance(word as usize)
+}

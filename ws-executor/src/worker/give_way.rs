@@ -1,0 +1,32 @@
+//! What a worker does between two polls of a nested `block_on` whose future yields.
+//!
+//! Such a future may wait for a task that is queued here, or for an event of the driver, by
+//! looking again and again. If its worker is the only one, nobody else can run that task or
+//! turn the driver. So each time that the future is pending and has been woken already, one
+//! job has its turn; if there is none, the driver has.
+
+use ws_core::sync::asymmetric;
+
+use super::{Work, Worker};
+
+impl Worker {
+    /// Runs one job that needs no search, or lets the driver see what is ready.
+    pub(crate) fn give_way(&self) {
+        if self.shared.is_closed() {
+            // ORDERING(sleep.fence): as in `wait`.
+            asymmetric::heavy();
+            self.drop_queued();
+            self.shared.drop_refused();
+            self.run_what_is_left();
+            return self.glance_at_driver();
+        }
+        let task = self.find_local(&None).map(Work::Task);
+        let work = task
+            .or_else(|| self.left_here().map(Work::Fork))
+            .or_else(|| self.computation().map(Work::Task));
+        match work {
+            Some(work) => self.run_work(work),
+            None => self.glance_at_driver(),
+        }
+    }
+}
