@@ -21,7 +21,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(push_against_park, [1_400, 1_100]),
+        body: Body::Roles(push_against_park, [3_000, 2_900]),
     },
     Model {
         name: "compat.sleep.two_runs",
@@ -29,7 +29,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[22],
         bound: Preemptions(2),
         expect: Expect::Holds,
-        body: Body::Roles(two_runs, [22_000, 17_000]),
+        body: Body::Roles(two_runs, [22_000, 28_000]),
     },
     Model {
         name: "compat.sleep.renewed",
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(renewed, [33_000, 9_700]),
+        body: Body::Roles(renewed, [90_000, 30_000]),
     },
     Model {
         name: "compat.sleep.dropped",
@@ -45,7 +45,31 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(dropped, [13_000, 9_600]),
+        body: Body::Roles(dropped, [26_000, 26_000]),
+    },
+    Model {
+        name: "compat.sleep.two_jobs_for_one_searcher",
+        shows: "one that falls asleep sees two jobs whose pusher relied on it: another has one",
+        errata: &[22],
+        bound: Preemptions(2),
+        expect: Expect::Holds,
+        body: Body::Roles(two_jobs_for_one_searcher, [100_000, 21_000]),
+    },
+    Model {
+        name: "compat.sleep.own_thread",
+        shows: "a thread pushes, and waits instead of polling its own `run`: another has the jobs",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(own_thread, [2_400, 10_000]),
+    },
+    Model {
+        name: "compat.sleep.called",
+        shows: "a `run` that its own thread has called is dropped: the next one is called",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Once(called, 1),
     },
 ];
 
@@ -80,9 +104,7 @@ impl Executor {
 
     /// One poll of a `run`: until it has a job, or sleeps. Then it is gone, or waits.
     fn poll(&self, seat: &mut Seat<'_, Self>, waker: &Waker) -> bool {
-        if seat.wake_up(waker) == Parked::Asleep {
-            return false;
-        }
+        seat.wake_up();
         loop {
             if self.jobs.pop() {
                 seat.leave();
@@ -96,8 +118,11 @@ impl Executor {
 
     /// A `run` until it has a job. Its poll never returns, so whatever is left is for others.
     fn run(&self) {
-        let host = Host::new();
-        let mut seat = Seat::new(self);
+        self.run_on(Seat::new(self), &Host::new());
+    }
+
+    /// As [`run`](Self::run), from the middle.
+    fn run_on(&self, mut seat: Seat<'_, Self>, host: &Arc<Host>) {
         while !self.poll(&mut seat, &host.waker()) {
             host.0.wait();
         }
@@ -189,5 +214,69 @@ fn dropped(main: Main) {
             drop((slept, seat));
         },
     );
+    executor.check();
+}
+
+fn two_jobs_for_one_searcher(main: Main) {
+    let executor = Executor::new();
+    let (one, two) = (Arc::clone(&executor), Arc::clone(&executor));
+    let pusher = Arc::clone(&executor);
+    main.race_two(
+        move || {
+            let host = Host::new();
+            let mut seat = Seat::new(&*one);
+            // It was woken for nothing, and counts as searching.
+            let _ = seat.park(&host.waker());
+            one.sleepers.notify();
+            seat.wake_up();
+            one.run_on(seat, &host);
+        },
+        move || {
+            pusher.push();
+            pusher.push();
+        },
+        move || two.run(),
+    );
+    executor.check();
+}
+
+fn own_thread(main: Main) {
+    let executor = Executor::new();
+    let (run, pusher) = (Arc::clone(&executor), Arc::clone(&executor));
+    let done = Arc::new(Bell::new());
+    let is_done = Arc::clone(&done);
+    main.race(
+        move || {
+            run.run();
+            run.run();
+            done.ring();
+        },
+        move || {
+            let mut seat = Seat::new(&*pusher);
+            let slept = seat.park(&Host::new().waker());
+            pusher.push();
+            beat();
+            pusher.push();
+            is_done.wait();
+            drop((slept, seat));
+        },
+    );
+    executor.check();
+}
+
+fn called() {
+    let executor = Executor::new();
+    let (first, second) = (Host::new(), Host::new());
+    let mut seats = [Seat::new(&*executor), Seat::new(&*executor)];
+    for (seat, host) in seats.iter_mut().zip([&first, &second]) {
+        assert!(!executor.poll(seat, &host.waker()));
+    }
+    executor.push();
+    second.0.wait();
+    let [mut seat, second] = seats;
+    drop(second);
+    first.0.wait();
+    assert!(executor.poll(&mut seat, &first.waker()));
+    drop(seat);
     executor.check();
 }

@@ -2,15 +2,18 @@
 //!
 //! The owner is the worker that runs a job, the thief the one that asks.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use loom::sync::Arc;
-use ws_executor::model::{Injector, Parking, Searching, Sleep};
+use loom::sync::atomic::AtomicUsize;
+use ws_executor::model::{Injector, Parking, Quiet, Searching, Sleep};
 
 use super::exec_kit::sleep;
 use super::items::{Item, Ledger};
 use super::model::Bound::{Exhaustive, Preemptions};
 use super::model::{Body, Expect, Main, Model, beat};
+use super::sleep::Bell;
 
 pub(crate) const MODELS: &[Model] = &[
     Model {
@@ -28,6 +31,22 @@ pub(crate) const MODELS: &[Model] = &[
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(cancel, [4_000, 2_500]),
+    },
+    Model {
+        name: "exec.drain.cancel_with_work",
+        shows: "the same for one that comes back for a job of its own",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(cancel_with_work, [4_000, 2_500]),
+    },
+    Model {
+        name: "exec.drain.end_against_ask",
+        shows: "something that a drain waits for ends while the drain begins: a worker sees both",
+        errata: &[18],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(end_against_ask, [6_900, 8_400]),
     },
     Model {
         name: "exec.drain.notified",
@@ -114,6 +133,58 @@ fn cancel(main: Main) {
     assert!(!drained, "a worker is running");
     drop(office);
     ledger.close();
+}
+
+fn cancel_with_work(main: Main) {
+    let ledger = Ledger::open();
+    let office = Office::new();
+    let (worker, asking) = (office.clone(), office.clone());
+    let ((), drained) = main.race(
+        move || {
+            let parking = worker.sleep.start_parking(0, None);
+            let cancelled = worker.sleep.cancel_parking_with_work(parking);
+            assert!(cancelled.is_ok(), "no one else takes it out of the table");
+            worker.run();
+        },
+        move || asking.is_drained(),
+    );
+    assert!(!drained, "a worker is running");
+    drop(office);
+    ledger.close();
+}
+
+/// Two workers, of which one ends and the other one is parked, and a drain.
+fn end_against_ask(main: Main) {
+    struct Ending {
+        quiet: Quiet,
+        running: AtomicUsize,
+        bell: Bell,
+    }
+    let ending = Arc::new(Ending {
+        quiet: Quiet::default(),
+        running: AtomicUsize::new(2),
+        bell: Bell::new(),
+    });
+    let (worker, asking, other) = (ending.clone(), ending.clone(), ending);
+    main.race_two(
+        // `look_for_quiet`, each time it wakes up.
+        move || {
+            while !worker.quiet.is_draining() || worker.running.load(Acquire) != 1 {
+                worker.bell.wait();
+            }
+        },
+        move || {
+            asking.quiet.drain();
+            asking.bell.ring();
+        },
+        // `worker_ended`.
+        move || {
+            other.running.fetch_sub(1, AcqRel);
+            if other.quiet.must_look_again() {
+                other.bell.ring();
+            }
+        },
+    );
 }
 
 fn notified(main: Main) {

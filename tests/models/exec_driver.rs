@@ -106,7 +106,7 @@ impl Driven {
             return Parked::InDriver;
         }
         let parking = self.sleep.start_parking(worker, None);
-        if self.seat.is_free() {
+        if self.seat.was_missed() {
             return Parked::Not;
         }
         let duty = self.sleep.take_duty(self.seat.wants_watching());

@@ -447,13 +447,9 @@ fn stand_in(main: Main) {
     main.race(
         move || {
             let (slumber, forking, bell) = &*watch;
-            slumber.fall_asleep();
-            if forking.load(Relaxed) {
-                slumber.stay_awake();
-            } else {
-                while slumber.is_asleep() {
-                    bell.wait();
-                }
+            slumber.fall_asleep(|| forking.load(Relaxed));
+            while slumber.is_asleep() {
+                bell.wait();
             }
             // A call that came later has rung for nothing.
             thread::yield_now();

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use loom::cell::UnsafeCell;
 use loom::thread::{self, JoinHandle};
 use ws_core::Spawn;
-use ws_executor::graph::rt::Slot;
+use ws_executor::graph::rt::{SharedSlot, Slot};
 use ws_executor::task_graph;
 
 use super::items::{Item, Ledger};
@@ -29,6 +29,22 @@ pub(crate) const MODELS: &[Model] = &[
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(slot, [600, 390]),
+    },
+    Model {
+        name: "exec.graph.slot_lends",
+        shows: "a value is borrowed while it is written: it is whole, or not there yet",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(slot_lends, [600, 370]),
+    },
+    Model {
+        name: "exec.graph.slot_is_given_back",
+        shows: "a value is moved out while its borrower leaves: nobody reads it any more, or it stays",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(slot_is_given_back, [65, 60]),
     },
     Model {
         name: "exec.graph.after",
@@ -109,7 +125,7 @@ impl Wake for Ring {
     }
 }
 
-fn drive<F: Future>(future: F) -> F::Output {
+pub(crate) fn drive<F: Future>(future: F) -> F::Output {
     let ring = Arc::new(Ring(Bell::new()));
     let waker = Waker::from(ring.clone());
     let mut context = Context::from_waker(&waker);
@@ -137,24 +153,70 @@ fn slot(main: Main) {
     ledger.close();
 }
 
+/// Whether a slot has its value, and it is lent so many times; relaxed, as its text is.
+fn is_lent(slot: &SharedSlot<impl std::fmt::Debug>, times: usize) -> bool {
+    format!("{slot:?}").contains(&format!("lent {times} times"))
+}
+
+fn slot_lends(main: Main) {
+    let ledger = Ledger::open();
+    let slot = loom::sync::Arc::new(SharedSlot::new());
+    let other = slot.clone();
+    let ((), id) = main.race(
+        move || slot.set(Item::new(1)),
+        move || is_lent(&other, 0).then(|| other.share().id()),
+    );
+    assert!(matches!(id, None | Some(1)));
+    ledger.close();
+}
+
+/// The owner borrows, the thief moves the value out and writes to it.
+fn slot_is_given_back(main: Main) {
+    // Not in an `Arc`: a borrowed value has the lifetime of its slot.
+    let slot: *mut _ = Box::leak(Box::new(SharedSlot::full(Memory::new())));
+    // SAFETY: it is freed below, when nobody uses it.
+    let shared: &'static SharedSlot<Memory> = unsafe { &*slot };
+    let lent = shared.share();
+    let (seen, _) = main.race(
+        move || lent.read(),
+        move || {
+            is_lent(shared, 0).then(|| {
+                let value = shared.take();
+                value.write();
+                value
+            })
+        },
+    );
+    assert_eq!(seen, 0, "it was moved out while it was lent");
+    // SAFETY: both threads have ended.
+    drop(unsafe { Box::from_raw(slot) });
+}
+
 /// Memory that nodes share behind the back of the graph.
-struct Memory(UnsafeCell<usize>);
+#[derive(Debug)]
+pub(crate) struct Memory(UnsafeCell<usize>);
 
 // SAFETY: loom watches every access, and stops where two of them meet.
 unsafe impl Sync for Memory {}
+// SAFETY: as above.
+unsafe impl Send for Memory {}
 
 loom::lazy_static! {
-    static ref ONE: Memory = Memory(UnsafeCell::new(0));
-    static ref TWO: Memory = Memory(UnsafeCell::new(0));
+    static ref ONE: Memory = Memory::new();
+    static ref TWO: Memory = Memory::new();
 }
 
 impl Memory {
-    fn write(&self) {
+    pub(crate) fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    pub(crate) fn write(&self) {
         // SAFETY: as above.
         self.0.with_mut(|cell| unsafe { *cell = 1 });
     }
 
-    fn read(&self) -> usize {
+    pub(crate) fn read(&self) -> usize {
         // SAFETY: as above.
         self.0.with(|cell| unsafe { *cell })
     }

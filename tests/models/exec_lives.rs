@@ -191,7 +191,10 @@ fn close_against_enter(main: Main) {
     let wakes = std::sync::Arc::new(Wakes::default());
     let (closer, task) = (registry.clone(), registry.clone());
     let waker = wakes.waker();
-    let ((), seat) = main.race(move || closer.close_all(), move || task.enter(0, &waker));
+    let ((), seat) = main.race(
+        move || closer.close_all(Waker::wake),
+        move || task.enter(0, &waker),
+    );
     assert_eq!(wakes.get(), usize::from(seat.is_some()), "left to wait");
     if let Some(seat) = seat {
         registry.leave(seat);
@@ -207,7 +210,7 @@ fn close_against_leave(main: Main) {
     let (closer, task) = (registry.clone(), registry.clone());
     let waker = second.waker();
     let ((), seat) = main.race(
-        move || closer.close_all(),
+        move || closer.close_all(Waker::wake),
         move || {
             task.leave(seat);
             task.enter(0, &waker)
@@ -239,7 +242,7 @@ fn two_tasks(main: Main) {
         stay(registry.clone(), short.clone(), one),
         stay(registry.clone(), short, two),
     );
-    registry.close_all();
+    registry.close_all(Waker::wake);
     let woken = wakes.each_ref().map(|wakes| wakes.get());
     assert_eq!(woken, [0, 1, 1], "a seat was shared, or is still taken");
     registry.leave(seats.0);

@@ -110,7 +110,7 @@ fn park(sleep: &Sleep, worker: usize, watched: &[Stealer<Item>]) -> (Parking, Op
 }
 
 /// Whether the parked worker watches, or will.
-fn watches(sleep: &Sleep, (parking, duty): (Parking, Option<Duty>)) -> bool {
+pub(crate) fn watches(sleep: &Sleep, (parking, duty): (Parking, Option<Duty>)) -> bool {
     duty.is_some() || is_notified(sleep, parking)
 }
 
@@ -215,7 +215,7 @@ fn two_pushes_against_park(main: Main) {
 }
 
 /// Steps S1 to S3, as far as the duty goes.
-fn found_work(sleep: &Sleep, searching: Searching) {
+pub(crate) fn found_work(sleep: &Sleep, searching: Searching) {
     if sleep.found_work(searching) && sleep.sentinel.is_wanted() {
         let _called = sleep.take_sleeper();
     }

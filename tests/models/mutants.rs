@@ -43,9 +43,17 @@ const SENTINEL: &str = "ws-executor/src/sleep/sentinel.rs";
 const SEAT: &str = "ws-executor/src/driver.rs";
 const INJECTOR: &str = "ws-executor/src/injector.rs";
 const POPULATION: &str = "ws-executor/src/task/home.rs";
+const ABORT: &str = "ws-executor/src/task/abort.rs";
 const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 
+const REFUSED: &str = "ws-executor/src/refused.rs";
+const INSIDE: &str = "ws-executor/src/inside.rs";
+const SCOPE: &str = "ws-executor/src/scope.rs";
+const QUIET: &str = "ws-executor/src/quiet.rs";
+const ASIDE: &str = "ws-executor/src/aside.rs";
+
 const COMPAT: &str = "compat/async-executor/src/sleepers.rs";
+const COMPAT_SEAT: &str = "compat/async-executor/src/seat.rs";
 
 pub(crate) const MUTANTS: &[Mutant] = &[
     // The ring.
@@ -529,7 +537,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SLEEP,
         find: "        asymmetric::light();\n        self.table.take(worker)",
         replace: "        self.table.take(worker)",
-        models: &["exec.sleep.pinned"],
+        models: &["exec.sleep.pinned", "exec.aside.pinned"],
     },
     Mutant {
         name: "exec.push.wakes_nobody",
@@ -717,6 +725,38 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         replace: "self.departures.load(Ordering::Relaxed)",
         models: &["exec.drain.cancel"],
     },
+    Mutant {
+        name: "exec.drain.no_fence_at_look",
+        errata: &[],
+        file: SLEEP,
+        find: "        fence(Ordering::SeqCst);\n        all && self.table.departures() == before",
+        replace: "        all && self.table.departures() == before",
+        models: &["exec.drain.cancel", "exec.drain.cancel_with_work"],
+    },
+    Mutant {
+        name: "exec.drain.no_fence_at_departure_with_work",
+        errata: &[],
+        file: SLEEP,
+        find: "        fence(Ordering::SeqCst);\n        Ok(())",
+        replace: "        Ok(())",
+        models: &["exec.drain.cancel_with_work"],
+    },
+    Mutant {
+        name: "exec.drain.no_fence_at_ask",
+        errata: &[18],
+        file: QUIET,
+        find: "DRAINING, Ordering::Relaxed);\n        // ORDERING(quiet.look): Q2.\n        fence(Ordering::SeqCst);",
+        replace: "DRAINING, Ordering::Relaxed);",
+        models: &["exec.drain.end_against_ask"],
+    },
+    Mutant {
+        name: "exec.drain.no_fence_after_end",
+        errata: &[18],
+        file: QUIET,
+        find: "        fence(Ordering::SeqCst);\n        self.is_wanted()",
+        replace: "        self.is_wanted()",
+        models: &["exec.drain.end_against_ask"],
+    },
     // The executor: the sentinel and the driver.
     Mutant {
         name: "exec.sentinel.no_fence_after_push",
@@ -744,8 +784,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.sentinel.call_wakes_nobody",
         errata: &[],
         file: SENTINEL,
-        find: "        self.take_sleeper()\n",
-        replace: "        None\n",
+        find: "or we see it.\n        asymmetric::light();\n        self.take_sleeper()\n",
+        replace: "or we see it.\n        asymmetric::light();\n        None\n",
         models: &["exec.sentinel.two_pushes"],
     },
     Mutant {
@@ -782,6 +822,38 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         ],
     },
     Mutant {
+        name: "exec.sentinel.no_fence_after_call",
+        errata: &[],
+        file: SENTINEL,
+        find: "        asymmetric::light();\n        self.take_sleeper()",
+        replace: "        self.take_sleeper()",
+        models: &["exec.sentinel.call_against_return"],
+    },
+    Mutant {
+        name: "exec.sentinel.no_fence_at_leave",
+        errata: &[],
+        file: SENTINEL,
+        find: "        fence(Ordering::SeqCst);\n        self.others_search(&None)",
+        replace: "        self.others_search(&None)",
+        models: &["exec.sentinel.leave_to_searcher"],
+    },
+    Mutant {
+        name: "exec.sentinel.leaves_without_second_look",
+        errata: &[],
+        file: SENTINEL,
+        find: "        fence(Ordering::SeqCst);\n        self.others_search(&None)",
+        replace: "        fence(Ordering::SeqCst);\n        true",
+        models: &["exec.sentinel.leave_to_searcher"],
+    },
+    Mutant {
+        name: "exec.sentinel.leaves_without_wish",
+        errata: &[],
+        file: SENTINEL,
+        find: "            let _ = duty.compare_exchange(NOBODY, WANTED, order.0, order.1);",
+        replace: "            let _ = (duty, order);",
+        models: &["exec.sentinel.leave_to_searcher"],
+    },
+    Mutant {
         name: "exec.driver.seat_release",
         errata: &[],
         file: SEAT,
@@ -811,6 +883,14 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SEAT,
         find: "        asymmetric::light();\n",
         replace: "",
+        models: &["exec.driver.leave_against_park_eager"],
+    },
+    Mutant {
+        name: "exec.driver.is_missed_while_parking",
+        errata: &[],
+        file: SEAT,
+        find: "    pub fn was_missed(&self) -> bool {\n        self.is_free()",
+        replace: "    pub fn was_missed(&self) -> bool {\n        false",
         models: &["exec.driver.leave_against_park_eager"],
     },
     // The executor: queues and lives.
@@ -896,6 +976,62 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         ],
     },
     Mutant {
+        name: "exec.found.leaves_what_is_not_worth_it",
+        errata: &[22],
+        file: SENTINEL,
+        find: "} else if queued() {",
+        replace: "} else if queued() && false {",
+        models: &["exec.sleep.last_searcher_of_little"],
+    },
+    Mutant {
+        name: "exec.refused.push_wakes_nobody",
+        errata: &[],
+        file: REFUSED,
+        find: "self.lock().extend(jobs);\n        self.changed.notify_all();",
+        replace: "self.lock().extend(jobs);",
+        models: &["exec.refused.late_wake"],
+    },
+    Mutant {
+        name: "exec.refused.looks_again_without_the_lock",
+        errata: &[],
+        file: REFUSED,
+        find: "let _jobs = self.lock();",
+        replace: "",
+        models: &["exec.refused.left_elsewhere"],
+    },
+    Mutant {
+        name: "exec.refused.does_not_wait_for_seats",
+        errata: &[],
+        file: REGISTRY,
+        find: "shard.closed && shard.taken == 0",
+        replace: "shard.closed",
+        models: &["exec.refused.late_wake"],
+    },
+    Mutant {
+        name: "exec.refused.seat_is_left_in_silence",
+        errata: &[],
+        file: REGISTRY,
+        find: "let closed = shard.closed;",
+        replace: "let closed = false;",
+        models: &["exec.refused.left_elsewhere"],
+    },
+    Mutant {
+        name: "exec.drain.inside.no_fence_at_enter",
+        errata: &[],
+        file: INSIDE,
+        find: "empty, but not why.\n        fence(Ordering::SeqCst);",
+        replace: "empty, but not why.",
+        models: &["exec.drain.inside"],
+    },
+    Mutant {
+        name: "exec.drain.inside.no_fence_at_look",
+        errata: &[],
+        file: INSIDE,
+        find: "the other side.\n        fence(Ordering::SeqCst);",
+        replace: "the other side.",
+        models: &["exec.drain.inside"],
+    },
+    Mutant {
         name: "exec.registry.close_stays_open",
         errata: &[],
         file: REGISTRY,
@@ -918,6 +1054,54 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            self.free = next;",
         replace: "            let _ = next;",
         models: &["exec.registry.two_tasks"],
+    },
+    Mutant {
+        name: "exec.abort.flag_after_waker",
+        errata: &[],
+        file: ABORT,
+        find: "        self.0.flags.fetch_or(ABORTED, Ordering::Relaxed);\n        chaos::point(\"abort.flag.set\");\n        let waker = self.0.lock().waker.take();\n",
+        replace: "        let waker = self.0.lock().waker.take();\n        self.0.flags.fetch_or(ABORTED, Ordering::Relaxed);\n",
+        models: &["exec.abort.first_wait", "exec.abort.early_handle"],
+    },
+    Mutant {
+        name: "exec.abort.looks_before_leaving",
+        errata: &[],
+        file: ABORT,
+        find: "        let mut waiting = self.lock();\n        waiting.waker = Some(waker);",
+        replace: "        let aborted = self.has(ABORTED);\n        let mut waiting = self.lock();\n        waiting.waker = Some(waker);\n        if !aborted {\n            waiting.seat = seat;\n            return Wait::Begun;\n        }",
+        models: &["exec.abort.first_wait", "exec.abort.early_handle"],
+    },
+    Mutant {
+        name: "exec.abort.seat_of_another",
+        errata: &[],
+        file: ABORT,
+        find: ".compare_exchange(word, ENDED,",
+        replace: ".compare_exchange(word, word,",
+        models: &["exec.abort.end"],
+    },
+    Mutant {
+        name: "exec.aside.no_fence",
+        errata: &[14],
+        file: ASIDE,
+        find: "        asymmetric::heavy();\n",
+        replace: "",
+        models: &["exec.aside.pinned"],
+    },
+    Mutant {
+        name: "exec.scope.end.release",
+        errata: &[],
+        file: SCOPE,
+        find: "self.0.pending.fetch_sub(1, Ordering::Release)",
+        replace: "self.0.pending.fetch_sub(1, Ordering::Relaxed)",
+        models: &["exec.scope.end"],
+    },
+    Mutant {
+        name: "exec.scope.end.acquire",
+        errata: &[],
+        file: SCOPE,
+        find: "self.pending.load(Ordering::Acquire) == 0",
+        replace: "self.pending.load(Ordering::Relaxed) == 0",
+        models: &["exec.scope.end"],
     },
     // Fork-join.
     Mutant {
@@ -1051,6 +1235,30 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         replace: "",
         models: &["exec.fork.stand_in"],
     },
+    Mutant {
+        name: "exec.fork.stand_in.no_last_look",
+        errata: &[],
+        file: SLUMBER,
+        find: "        if is_something_to_watch() {",
+        replace: "        if is_something_to_watch() && false {",
+        models: &["exec.fork.stand_in"],
+    },
+    Mutant {
+        name: "exec.fork.count.set_too_early",
+        errata: &[],
+        file: LATCH,
+        find: "self.0.load(Ordering::Acquire) < ONE\n",
+        replace: "self.0.load(Ordering::Acquire) < 2 * ONE\n",
+        models: &["exec.fork.count_latch"],
+    },
+    Mutant {
+        name: "exec.fork.count.wakes_too_early",
+        errata: &[],
+        file: LATCH,
+        find: "== ONE | SLEEPS",
+        replace: "== (2 * ONE) | SLEEPS",
+        models: &["exec.fork.count_latch"],
+    },
     // Task graphs.
     Mutant {
         name: "exec.graph.ready.relaxed",
@@ -1096,8 +1304,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.graph.slot.published_before_written",
         errata: &[],
         file: GRAPH_SLOT,
-        find: "            .with_mut(|cell| unsafe { cell.write(MaybeUninit::new(value)) });\n        // ORDERING(slot.publish): release side; whoever sees `FULL` sees the value.\n        self.state.store(FULL, Ordering::Release);",
-        replace: "            .with_mut(|_| self.state.store(FULL, Ordering::Release));\n        self.value\n            .with_mut(|cell| unsafe { cell.write(MaybeUninit::new(value)) });",
+        find: "        self.value.with_mut(|cell| {\n            // SAFETY: only this thread",
+        replace: "        self.state.store(FULL, Ordering::Release);\n        self.value.with_mut(|cell| {\n            // SAFETY: only this thread",
         models: &["exec.graph.slot"],
     },
     Mutant {
@@ -1106,7 +1314,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: GRAPH_SLOT,
         find: "        self.state.store(FULL, Ordering::Release);",
         replace: "        self.state.store(FULL, Ordering::Relaxed);",
-        models: &["exec.graph.slot"],
+        models: &["exec.graph.slot", "exec.graph.slot_lends"],
     },
     Mutant {
         name: "exec.graph.slot.publish.acquire",
@@ -1114,7 +1322,23 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: GRAPH_SLOT,
         find: "            FULL,\n            Ordering::Acquire,",
         replace: "            FULL,\n            Ordering::Relaxed,",
-        models: &["exec.graph.slot"],
+        models: &["exec.graph.slot", "exec.graph.slot_is_given_back"],
+    },
+    Mutant {
+        name: "exec.graph.slot.share.acquire",
+        errata: &[],
+        file: GRAPH_SLOT,
+        find: "                state + READER,\n                Ordering::Acquire,",
+        replace: "                state + READER,\n                Ordering::Relaxed,",
+        models: &["exec.graph.slot_lends"],
+    },
+    Mutant {
+        name: "exec.graph.slot.return.release",
+        errata: &[],
+        file: GRAPH_SLOT,
+        find: "fetch_sub(READER, Ordering::Release)",
+        replace: "fetch_sub(READER, Ordering::Relaxed)",
+        models: &["exec.graph.slot_is_given_back"],
     },
     // The sleepers of `compat/async-executor`.
     Mutant {
@@ -1126,9 +1350,25 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         models: &["compat.sleep.push_against_park"],
     },
     Mutant {
+        name: "compat.push.relies_on_its_own_thread",
+        errata: &[],
+        file: COMPAT,
+        find: "            let other = list.take_last(|sleeper| sleeper.thread != thread);\n",
+        replace: "            let is_alone = own.is_none();\n            let other = list.take_last(|sleeper| is_alone && sleeper.thread != thread);\n",
+        models: &["compat.sleep.own_thread"],
+    },
+    Mutant {
+        name: "compat.push.counts_the_called",
+        errata: &[],
+        file: COMPAT,
+        find: "            list.called.extend(own.iter().map(|sleeper| sleeper.number));\n            let other = list.take_last(|sleeper| sleeper.thread != thread);\n            if other.is_some() {",
+        replace: "            let other = list.take_last(|sleeper| sleeper.thread != thread);\n            own.iter().for_each(|_| self.start_searching());\n            if other.is_some() {",
+        models: &["compat.sleep.own_thread"],
+    },
+    Mutant {
         name: "compat.park.no_fence",
         errata: &[14],
-        file: COMPAT,
+        file: COMPAT_SEAT,
         find: "        // ORDERING(sleepers.fence): W3.\n        fence(Ordering::SeqCst);\n",
         replace: "",
         models: &["compat.sleep.push_against_park"],
@@ -1136,32 +1376,56 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "compat.park.looks_once",
         errata: &[14],
-        file: COMPAT,
-        find: "        if self.queues.has_work() {\n            self.rise(number)",
-        replace: "        if false {\n            self.rise(number)",
+        file: COMPAT_SEAT,
+        find: "        if !self.queues.has_work() {\n            return Parked::Asleep;",
+        replace: "        if true {\n            return Parked::Asleep;",
         models: &["compat.sleep.push_against_park"],
     },
     Mutant {
         name: "compat.park.counted_for_ever",
         errata: &[],
-        file: COMPAT,
-        find: "            sleepers.searching.fetch_sub(1, Ordering::Relaxed);\n        }\n        // ORDERING(sleepers.fence): W3.",
-        replace: "        }\n        // ORDERING(sleepers.fence): W3.",
+        file: COMPAT_SEAT,
+        find: "            sleepers.stop_searching();\n",
+        replace: "",
         models: &["compat.sleep.two_runs"],
+    },
+    Mutant {
+        name: "compat.park.rises_uncounted",
+        errata: &[22],
+        file: COMPAT_SEAT,
+        find: "        self.start_searching();\n        Parked::Awake",
+        replace: "        Parked::Awake",
+        models: &["compat.sleep.two_jobs_for_one_searcher"],
     },
     Mutant {
         name: "compat.leave.wakes_nobody",
         errata: &[22],
-        file: COMPAT,
+        file: COMPAT_SEAT,
         find: "        if self.queues.has_work() {\n            sleepers.notify_any();",
         replace: "        if false {\n            sleepers.notify_any();",
         models: &["compat.sleep.two_runs", "compat.sleep.dropped"],
     },
     Mutant {
-        name: "compat.renew.keeps_the_waker",
+        name: "compat.leave.no_fence",
+        errata: &[22],
+        file: COMPAT_SEAT,
+        find: "        // ORDERING(sleepers.fence): S2.\n        fence(Ordering::SeqCst);\n",
+        replace: "",
+        models: &["compat.sleep.two_runs"],
+    },
+    Mutant {
+        name: "compat.leave.forgets_a_call",
         errata: &[],
-        file: COMPAT,
-        find: "            mem::swap(&mut list[index].waker, &mut waker);\n",
+        file: COMPAT_SEAT,
+        find: "        if let Slept::Called = slept {\n            self.start_searching();\n        }\n",
+        replace: "",
+        models: &["compat.sleep.called"],
+    },
+    Mutant {
+        name: "compat.wake_up.stays_in_the_list",
+        errata: &[],
+        file: COMPAT_SEAT,
+        find: "        drop(self.leave_list());\n",
         replace: "",
         models: &["compat.sleep.renewed"],
     },

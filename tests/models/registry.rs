@@ -2,10 +2,11 @@
 
 use super::model::{Body, Expect, Main, Model};
 use super::{
-    canary, chase_lev, chase_lev_growth, compat_sleep, deque_right, deque_seeds, exec_drain,
-    exec_driver, exec_fork, exec_graph, exec_injector, exec_lives, exec_sentinel, exec_sleep,
-    growth, injector, loom_limits, park, ring, ring_chain, ring_drop, ring_overflow, ring_seed,
-    sleep, sleep_rayon, sleep_workers, slot,
+    canary, chase_lev, chase_lev_growth, compat_sleep, deque_right, deque_seeds, exec_abort,
+    exec_aside, exec_drain, exec_driver, exec_duty, exec_fork, exec_graph, exec_injector,
+    exec_lives, exec_refused, exec_scope, exec_sentinel, exec_sleep, growth, injector, loom_limits,
+    park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers,
+    slot,
 };
 
 /// The models in the order of the table, canaries first.
@@ -31,9 +32,14 @@ const MODELS: &[&[Model]] = &[
     exec_sleep::MODELS,
     exec_drain::MODELS,
     exec_sentinel::MODELS,
+    exec_duty::MODELS,
     exec_driver::MODELS,
     exec_injector::MODELS,
     exec_lives::MODELS,
+    exec_refused::MODELS,
+    exec_abort::MODELS,
+    exec_aside::MODELS,
+    exec_scope::MODELS,
     exec_fork::MODELS,
     exec_graph::MODELS,
     compat_sleep::MODELS,

@@ -42,13 +42,18 @@ mod ring_overflow;
 mod slot;
 
 // The protocols of `ws-executor`.
+mod exec_abort;
+mod exec_aside;
 mod exec_drain;
 mod exec_driver;
+mod exec_duty;
 mod exec_fork;
 mod exec_graph;
 mod exec_injector;
 mod exec_kit;
 mod exec_lives;
+mod exec_refused;
+mod exec_scope;
 mod exec_sentinel;
 mod exec_sleep;
 

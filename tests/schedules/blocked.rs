@@ -3,6 +3,7 @@
 //! The poll waits for tasks that only the other worker can run. If that one sleeps on,
 //! nothing moves any more, and shuttle reports a deadlock.
 
+use ws_core::sync::thread;
 use ws_executor::{Handle, yield_now};
 
 use super::kit::{Event, builder, pair, start};
@@ -14,6 +15,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "a poll blocks over the task in its LIFO slot: the sentinel takes it",
         faults: &[24, 25],
         body: lifo_slot,
+    },
+    Scenario {
+        name: "blocked.lifo_slot_again",
+        about: "the task that the sentinel takes blocks over one in its own LIFO slot",
+        faults: &[24, 25],
+        body: lifo_slot_again,
     },
     Scenario {
         name: "blocked.lifo_slot_woken",
@@ -52,12 +59,21 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: yielded,
     },
     Scenario {
+        name: "blocked.yielded_beside_two",
+        about: "two polls block two of three workers over a task that yields, alone",
+        faults: &[25],
+        body: yielded_beside_two,
+    },
+    Scenario {
         name: "blocked.yielded_behind_pinned",
         about: "a pinned poll blocks over a task that yielded, alone, on its worker",
         faults: &[25],
         body: yielded_behind_pinned,
     },
 ];
+
+/// How often a poll lets the other worker go on before it does what that one must notice.
+const PAUSES: usize = 20;
 
 /// Spawns `children` in a task that then blocks until all of them have run.
 fn block_over(handle: Handle, children: usize) -> ws_executor::Task<()> {
@@ -74,6 +90,26 @@ fn block_over(handle: Handle, children: usize) -> ws_executor::Task<()> {
 fn lifo_slot() {
     let executor = pair();
     executor.block_on(block_over(executor.handle(), 1));
+}
+
+/// The worker that watched first is blocked in the end: the other one has to watch then.
+fn lifo_slot_again() {
+    let executor = pair();
+    let task = executor.spawn(async {
+        let first = Event::new();
+        let (begun, second) = (first.clone(), Event::new());
+        let child = Handle::current().spawn(async move {
+            let done = second.clone();
+            begun.set();
+            // The other worker may park before it would see the task by itself.
+            (0..PAUSES).for_each(|_| thread::yield_now());
+            Handle::current().spawn(async move { done.set() }).detach();
+            second.block();
+        });
+        first.block();
+        child
+    });
+    executor.block_on(async { task.await.await });
 }
 
 fn lifo_slot_woken() {
@@ -156,6 +192,27 @@ fn yielded() {
     executor.block_on(async {
         yielding.await;
         blocking.await;
+    });
+}
+
+fn yielded_beside_two() {
+    let executor = start(builder().workers(3));
+    let events = [Event::new(), Event::new()];
+    let yielding = {
+        let events = events.clone();
+        executor.spawn(async move {
+            for _ in 0..3 {
+                yield_now().await;
+            }
+            events.iter().for_each(Event::set);
+        })
+    };
+    let blocking = events.map(|event| executor.spawn(async move { event.block() }));
+    executor.block_on(async {
+        yielding.await;
+        for blocking in blocking {
+            blocking.await;
+        }
     });
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ws_core::Driver;
 use ws_core::sync::{Condvar, Mutex, thread};
-use ws_executor::{DriverHandoff, Executor, yield_now};
+use ws_executor::{DriverHandoff, Executor, Handle, yield_now};
 
 use super::kit::{Event, builder, start};
 use super::scenario::Scenario;
@@ -54,6 +54,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "the same without a sentinel",
         faults: &[24],
         body: left_alone_after_turns_eager,
+    },
+    Scenario {
+        name: "driver.left_alone_again_eager",
+        about: "polls block over events while the other worker goes to sleep: it takes the driver over",
+        faults: &[24],
+        body: left_alone_again_eager,
+    },
+    Scenario {
+        name: "driver.called_for_work",
+        about: "a sentinel that was called finds work as it parks, and blocks over its LIFO slot",
+        faults: &[24],
+        body: called_for_work,
     },
     Scenario {
         name: "driver.two_events",
@@ -227,12 +239,73 @@ fn left_alone_eager() {
 /// So often that the driver has its turn.
 const YIELDS: usize = 5;
 
+/// How often a thread lets others go on before it does what they must notice.
+const PAUSES: usize = 20;
+
+/// How often a program repeats what seldom meets.
+const ROUNDS: usize = 5;
+
 fn left_alone_after_turns() {
     block_over_event(DriverHandoff::Sentinel, YIELDS);
 }
 
 fn left_alone_after_turns_eager() {
     block_over_event(DriverHandoff::Eager, YIELDS);
+}
+
+/// Worker 0 turns the driver between two polls of a pinned task, and calls a sentinel each
+/// time. What worker 1 gets at any moment blocks when worker 0 is about to park, or parked.
+fn called_for_work() {
+    let (executor, _) = driven(2, 0, DriverHandoff::Sentinel);
+    let turned = Event::new();
+    let turning = {
+        let turned = turned.clone();
+        executor.handle().spawn_pinned(0, || async move {
+            for _ in 0..YIELDS {
+                yield_now().await;
+            }
+            turned.set();
+        })
+    };
+    let blocking = executor.handle().spawn_pinned(1, || async move {
+        turned.block();
+        (0..PAUSES).for_each(|_| thread::yield_now());
+        let event = Event::new();
+        let child = event.clone();
+        Handle::current().spawn(async move { child.set() }).detach();
+        event.block();
+    });
+    executor.block_on(async {
+        turning.await;
+        blocking.await;
+    });
+}
+
+/// Again and again: the other worker has to be just before its sleep when the driver is left.
+fn left_alone_again_eager() {
+    let (executor, reactor) = driven(2, ROUNDS, DriverHandoff::Eager);
+    for round in 0..ROUNDS {
+        let (waits, done) = (Event::new(), Event::new());
+        let waiting = {
+            let (reactor, waits, done) = (reactor.clone(), waits.clone(), done.clone());
+            executor.spawn(async move {
+                waits.set();
+                reactor.event(round).await;
+                done.set();
+            })
+        };
+        waits.block();
+        (0..PAUSES).for_each(|_| thread::yield_now());
+        let blocking = executor
+            .handle()
+            .spawn_pinned(0, move || async move { done.block() });
+        (0..PAUSES).for_each(|_| thread::yield_now());
+        reactor.fire(round);
+        executor.block_on(async {
+            waiting.await;
+            blocking.await;
+        });
+    }
 }
 
 fn two_events() {

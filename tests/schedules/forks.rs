@@ -49,6 +49,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: outside,
     },
     Scenario {
+        name: "forks.install",
+        about: "a thread outside installs a closure while the executor is shut down",
+        faults: &[42],
+        body: install,
+    },
+    Scenario {
         name: "forks.hands_over",
         about: "a join waits for a task that its worker had in the LIFO slot",
         faults: &[25],
@@ -169,6 +175,24 @@ fn outside() {
     let other = thread::spawn(move || handle.join(|| 1, || 2));
     assert_eq!(executor.join(|| 3, || 4), (3, 4));
     assert_eq!(other.join().unwrap(), (1, 2));
+}
+
+fn install() {
+    let executor = single();
+    let count = Count::new();
+    let other = {
+        let (handle, count) = (executor.handle(), count.clone());
+        thread::spawn(move || {
+            handle.install(|| {
+                count.add();
+                // A call, on the worker; on this thread, if that is where the closure runs.
+                handle.install(|| count.add());
+            });
+        })
+    };
+    executor.shutdown();
+    other.join().unwrap();
+    assert_eq!(count.get(), 2, "a closure ran never, or twice");
 }
 
 fn hands_over() {

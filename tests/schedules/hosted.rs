@@ -24,6 +24,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: blocked,
     },
     Scenario {
+        name: "hosted.waits_inside",
+        about: "a task waits in a nested `block_on` for a thread, which wakes its worker",
+        faults: &[33],
+        body: waits_inside,
+    },
+    Scenario {
         name: "hosted.shutdown",
         about: "a shutdown meets hosted workers that sleep or fall asleep",
         faults: &[38, 42],
@@ -34,6 +40,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "what is due runs, then hosted workers end",
         faults: &[],
         body: drain,
+    },
+    Scenario {
+        name: "hosted.drain_beside_dropped",
+        about: "a host gives its worker up during a drain: the other one ends the drain",
+        faults: &[],
+        body: drain_beside_dropped,
     },
     Scenario {
         name: "hosted.dropped_early",
@@ -99,6 +111,18 @@ fn blocked() {
     executor.block_on(task);
 }
 
+fn waits_inside() {
+    let executor = hosted();
+    let event = Event::new();
+    let task = executor.spawn({
+        let event = event.clone();
+        async move { Handle::current().block_on(event.wait()) }
+    });
+    let other = thread::spawn(move || event.set());
+    executor.block_on(task);
+    other.join().unwrap();
+}
+
 fn shutdown() {
     let executor = hosted();
     let (event, drops) = (Event::new(), Count::new());
@@ -133,12 +157,21 @@ fn drain() {
     assert_eq!(runs.get(), 4, "a task that was due did not run");
 }
 
-fn dropped_early() {
+/// One of the two hosts gives up after the first `Pending`.
+fn half_hosted() -> Executor {
     let first = Mutex::new(true);
-    let executor = start(builder().workers(2).host(move |worker| {
+    start(builder().workers(2).host(move |worker| {
         let impatient = std::mem::take(&mut *first.lock().unwrap());
         host(worker, if impatient { 1 } else { usize::MAX });
-    }));
+    }))
+}
+
+fn drain_beside_dropped() {
+    half_hosted().drain();
+}
+
+fn dropped_early() {
+    let executor = half_hosted();
     for number in 0..3 {
         let task = executor.spawn(async move { number });
         // A task that the lost worker had is cancelled with it.

@@ -86,6 +86,10 @@ impl Event {
         waker.into_iter().for_each(Waker::wake);
     }
 
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.state.lock().unwrap().happened
+    }
+
     /// Blocks the thread until it happens.
     pub(crate) fn block(&self) {
         let mut state = self.0.state.lock().unwrap();

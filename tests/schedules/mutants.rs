@@ -15,6 +15,7 @@ pub(crate) struct Mutant {
 }
 
 const BLOCK_ON: &str = "ws-executor/src/block_on.rs";
+const ASIDE: &str = "ws-executor/src/aside.rs";
 const PINNED: &str = "ws-executor/src/pinned.rs";
 const SCOPE: &str = "ws-executor/src/scope.rs";
 const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
@@ -24,20 +25,62 @@ const PIPELINE_SHARED: &str = "ws-executor/src/pipeline/shared.rs";
 const BATCH: &str = "ws-executor/src/graph/item/batch/member.rs";
 const KEY: &str = "ws-executor/src/graph/item/key.rs";
 const LANE: &str = "ws-executor/src/worker/lane.rs";
+const OUTSIDE: &str = "ws-executor/src/fork/outside.rs";
 const HELP: &str = "ws-executor/src/worker/help.rs";
 const SHARED: &str = "ws-executor/src/shared.rs";
+const ABORT: &str = "ws-executor/src/task/abort.rs";
+const QUIET: &str = "ws-executor/src/quiet.rs";
+const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 const TASK_FUTURE: &str = "ws-executor/src/task/future.rs";
+const GIVE_WAY: &str = "ws-executor/src/worker/give_way.rs";
 const FIND: &str = "ws-executor/src/worker/find.rs";
 const HOSTED: &str = "ws-executor/src/worker/hosted.rs";
 const PARK: &str = "ws-executor/src/worker/park.rs";
+const COMPAT_STATE: &str = "compat/async-executor/src/state.rs";
+const COMPAT_RUNNER: &str = "compat/async-executor/src/runner.rs";
 const WORKER: &str = "ws-executor/src/worker/mod.rs";
 
 pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
+        name: "refused.dropped_in_the_wake",
+        file: SHARED,
+        find: "            self.refuse([refused]);\n",
+        replace: "            drop(refused);\n",
+        program: "shutdown.wake_in_drop",
+    },
+    Mutant {
+        name: "refused.dropped_in_the_wake_on_a_worker",
+        file: WORKER,
+        find: "self.shared.refuse([job]);",
+        replace: "drop(job);",
+        program: "shutdown.wake_in_drop",
+    },
+    Mutant {
+        name: "refused.last_worker_does_not_wait",
+        file: SHARED,
+        find: "self.refused.drop_until(is_over, refused::drop_job);",
+        replace: "let _ = is_over;",
+        program: "shutdown.woken_under_a_lock",
+    },
+    Mutant {
+        name: "refused.worker_ends_without_a_last_look",
+        file: WORKER,
+        find: "            self.shared.drop_waiting();\n        } else {",
+        replace: "        } else {",
+        program: "shutdown.woken_under_a_lock",
+    },
+    Mutant {
+        name: "hosted.unpark_leaves_the_thread_asleep",
+        file: HOSTED,
+        find: "        self.inside.unpark();\n",
+        replace: "",
+        program: "hosted.waits_inside",
+    },
+    Mutant {
         name: "inject.notifies_nobody",
         file: SHARED,
-        find: "match self.injector.push(job) {\n            Ok(()) => self.notify_one(),",
-        replace: "match self.injector.push(job) {\n            Ok(()) => {}",
+        find: "self.injector.push(job)?;\n        self.notify_one();",
+        replace: "self.injector.push(job)?;",
         program: "tasks.one_at_a_time",
     },
     Mutant {
@@ -78,8 +121,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "pinned.leaves_ring_unannounced",
         file: FIND,
-        find: "        self.announce_rest();\n",
-        replace: "",
+        find: "whoever queued it did not know.\n        self.announce_rest();\n",
+        replace: "whoever queued it did not know.\n",
         program: "blocked.yielded_behind_pinned",
     },
     Mutant {
@@ -87,7 +130,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: WORKER,
         find: "if self.pinned_futures.get() == 0 {",
         replace: "if true {",
-        program: "pinned.shutdown",
+        program: "pinned.shutdown_of_two",
     },
     Mutant {
         name: "nested.leaves_ring_unannounced",
@@ -97,8 +140,22 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "waiting.nested_then_blocks",
     },
     Mutant {
+        name: "nested.yields_to_nobody",
+        file: BLOCK_ON,
+        find: "        worker.give_way();\n",
+        replace: "",
+        program: "waiting.nested_yields",
+    },
+    Mutant {
+        name: "nested.yields_and_drops_nothing",
+        file: GIVE_WAY,
+        find: "            self.drop_queued();\n",
+        replace: "",
+        program: "waiting.nested_yields_at_the_end",
+    },
+    Mutant {
         name: "nested.nobody_goes_on",
-        file: SHARED,
+        file: ASIDE,
         find: "(aside + 1 < running)",
         replace: "(aside < running)",
         program: "waiting.nested_too_deep",
@@ -148,22 +205,22 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.forgets_waiting_tasks",
         file: SHARED,
-        find: "        self.registry.close_all();\n",
+        find: "        self.registry.close_all(refused::drop_woken_by);\n",
         replace: "",
         program: "shutdown.nested_block_on_waiting",
     },
     Mutant {
         name: "close.refused_seat_is_not_woken",
         file: TASK_FUTURE,
-        find: "            waker.wake_by_ref();\n",
-        replace: "",
+        find: "if wait == Wait::Aborted {\n            waker.wake_by_ref();\n",
+        replace: "if wait == Wait::Aborted {\n",
         program: "shutdown.during_wake",
     },
     Mutant {
         name: "drain.wakes_no_worker",
         file: SHARED,
-        find: "        fence(Ordering::SeqCst);\n        self.unpark_all();",
-        replace: "        fence(Ordering::SeqCst);",
+        find: "        self.quiet.drain();\n        self.unpark_all();",
+        replace: "        self.quiet.drain();",
         program: "drain.idle",
     },
     Mutant {
@@ -172,6 +229,90 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: " && remote.pinned.is_empty()",
         replace: "",
         program: "drain.pinned",
+    },
+    Mutant {
+        name: "idle.wakes_no_worker",
+        file: QUIET,
+        find: "        unpark_all();\n",
+        replace: "        let _ = unpark_all;\n",
+        program: "idle.nothing",
+    },
+    Mutant {
+        name: "idle.forgets_waiting_tasks",
+        file: SHARED,
+        find: "self.is_quiet(|| self.registry.is_empty())",
+        replace: "self.is_quiet(|| true)",
+        program: "idle.waiting_task",
+    },
+    Mutant {
+        name: "idle.seats_are_kept",
+        file: REGISTRY,
+        find: "        self.taken -= 1;\n",
+        replace: "",
+        program: "idle.waiting_task",
+    },
+    Mutant {
+        name: "idle.looks_before_the_lock",
+        file: QUIET,
+        find: "        let mut moments = self.lock();\n        if is_quiet() {",
+        replace: "        let is_quiet = is_quiet();\n        let mut moments = self.lock();\n        if is_quiet {",
+        program: "idle.two_waiters",
+    },
+    Mutant {
+        name: "idle.misses_the_shutdown",
+        file: SHARED,
+        find: "        self.quiet.look_at_end();\n",
+        replace: "",
+        program: "idle.shutdown",
+    },
+    Mutant {
+        name: "idle.is_asked_once",
+        file: PARK,
+        find: "            self.shared.act_if_quiet();\n            if finding",
+        replace: "            if finding",
+        program: "idle.nothing",
+    },
+    Mutant {
+        name: "abort.wakes_nobody",
+        file: ABORT,
+        find: "            waker.wake();\n",
+        replace: "            drop(waker);\n",
+        program: "abort.waiting",
+    },
+    Mutant {
+        name: "abort.is_not_looked_at",
+        file: ABORT,
+        find: "Content::State(state) => state.has(ABORTED),",
+        replace: "Content::State(state) => state.has(0),",
+        program: "abort.first_poll",
+    },
+    Mutant {
+        name: "abort.is_missed_by_the_first_poll",
+        file: TASK_FUTURE,
+        find: "Some(seat) => self.home.abort().wait_in(seat, waker),",
+        replace: "Some(seat) => {\n                let _ = self.home.abort().wait_in(seat, waker);\n                Wait::Begun\n            }",
+        program: "abort.first_poll",
+    },
+    Mutant {
+        name: "abort.is_missed_by_a_local_task",
+        file: TASK_FUTURE,
+        find: "if !slot.waits() && slot.wait_unseated(waker) == Wait::Aborted {",
+        replace: "if slot.wait_unseated(waker) == Wait::Aborted && slot.waits() && false {",
+        program: "abort.local",
+    },
+    Mutant {
+        name: "abort.keeps_the_seat",
+        file: ABORT,
+        find: "let seat = waiting.seat.take();",
+        replace: "let seat = None;",
+        program: "abort.detached",
+    },
+    Mutant {
+        name: "abort.late_handle_has_no_waker",
+        file: ABORT,
+        find: "waker_in(&seat).map(|waker| AbortState::waiting(waker, Some(seat)))",
+        replace: "waker_in(&seat).map(|_| AbortState::waiting(Waker::noop().clone(), Some(seat)))",
+        program: "abort.waiting",
     },
     Mutant {
         name: "scope.ends_too_early",
@@ -186,6 +327,41 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "                ignore_panic(|| waiter.wake());\n",
         replace: "                ignore_panic(|| drop(waiter));\n",
         program: "waiting.scope",
+    },
+    Mutant {
+        name: "sentinel.keeps_its_duty",
+        file: PARK,
+        find: "        self.end_duty(duty);\n",
+        replace: "        let _ = duty;\n",
+        program: "blocked.lifo_slot_again",
+    },
+    Mutant {
+        name: "drain.ended_worker_is_not_noticed",
+        file: SHARED,
+        find: "            return self.look_again_if_wanted();",
+        replace: "            return;",
+        program: "hosted.drain_beside_dropped",
+    },
+    Mutant {
+        name: "scope.fork_is_not_counted",
+        file: SCOPE,
+        find: "        self.state.forks.add();\n",
+        replace: "",
+        program: "forks.scope",
+    },
+    Mutant {
+        name: "scope.fork_is_counted_twice",
+        file: SCOPE,
+        find: "        self.state.forks.add();\n",
+        replace: "        self.state.forks.add();\n        self.state.forks.add();\n",
+        program: "forks.scope",
+    },
+    Mutant {
+        name: "scope.fork_is_counted_late",
+        file: SCOPE,
+        find: "        worker.push_fork(fork);\n        worker.shared().notify_of_fork();",
+        replace: "        worker.push_fork(fork);\n        worker.shared().notify_of_fork();\n        self.state.forks.add();",
+        program: "forks.scope",
     },
     Mutant {
         name: "hosted.leaves_its_bit",
@@ -207,6 +383,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            self.shared.remotes[worker].unparker.unpark();",
         replace: "            assert!(worker < usize::MAX);",
         program: "forks.join",
+    },
+    Mutant {
+        name: "install.is_lost_at_shutdown",
+        file: OUTSIDE,
+        find: "(None, Some(code)) => code(),",
+        replace: "(None, Some(_)) => panic!(\"nobody ran it\"),",
+        program: "forks.install",
     },
     Mutant {
         name: "help.does_not_look_again",
@@ -284,5 +467,40 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "                state.end(number);\n                state.advance(woken);",
         replace: "                state.end(number);\n                let _ = woken;",
         program: "items.key",
+    },
+    Mutant {
+        name: "compat.loot_unannounced",
+        file: COMPAT_RUNNER,
+        find: "                    // For a moment the others were in no queue.\n                    self.announce();\n",
+        replace: "",
+        program: "compat.loot",
+    },
+    Mutant {
+        name: "compat.batch_unannounced",
+        file: COMPAT_RUNNER,
+        find: "        // For a moment it was in no queue.\n        found.inspect(|_| self.announce())",
+        replace: "        found",
+        program: "compat.batch",
+    },
+    Mutant {
+        name: "compat.dropped_run_notifies_nobody",
+        file: COMPAT_RUNNER,
+        find: "            self.state.sleepers.notify_many(count);\n",
+        replace: "            let _ = count;\n",
+        program: "compat.dropped",
+    },
+    Mutant {
+        name: "compat.future_polled_while_searching",
+        file: COMPAT_RUNNER,
+        find: "        if runner.seat.is_searching() {",
+        replace: "        if false {",
+        program: "compat.future",
+    },
+    Mutant {
+        name: "compat.wake_drops_the_future",
+        file: COMPAT_STATE,
+        find: "Pushed::NotHere(runnable) => self.injector.push(runnable),",
+        replace: "Pushed::NotHere(runnable) => drop(runnable),",
+        program: "compat.end",
     },
 ];

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use super::copy::{Change, Copy, Target};
 use super::mutants::{MUTANTS, Mutant};
+use super::portfolio::PORTFOLIO;
 
 /// Schedules of a program under each scheduler; the same as in a normal run.
 const SCHEDULES: &str = "1000";
@@ -72,12 +73,18 @@ pub(crate) fn run(seed: u64, chosen: &[String]) -> ExitCode {
     ExitCode::from(u8::from(failed > 0))
 }
 
-/// Whether the program holds under every scheduler.
+/// Whether the program holds under every scheduler. They are tried one after the other, up to
+/// the first under which it fails.
 fn holds(built: &Path, seed: u64, program: &str) -> bool {
+    let mut portfolio = PORTFOLIO.iter();
+    portfolio.all(|strategy| holds_under(built, seed, &format!("{program}/{}", strategy.name())))
+}
+
+fn holds_under(built: &Path, seed: u64, job: &str) -> bool {
     Command::new(built)
         .args(["--seed", &seed.to_string()])
         .args(["--schedules", SCHEDULES])
-        .arg(program)
+        .arg(job)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

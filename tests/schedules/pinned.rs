@@ -27,6 +27,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: shutdown,
     },
     Scenario {
+        name: "pinned.shutdown_of_two",
+        about: "the same beside another worker, which must not drop it",
+        faults: &[14, 42],
+        body: shutdown_of_two,
+    },
+    Scenario {
         name: "pinned.cancel",
         about: "a pinned task is cancelled beside a wake and a shutdown",
         faults: &[14, 42],
@@ -132,7 +138,15 @@ impl Pinned {
 }
 
 fn shutdown() {
-    let executor = single();
+    shut_down(single());
+}
+
+/// The last worker that ends drops what is refused: here, most likely the other one.
+fn shutdown_of_two() {
+    shut_down(pair());
+}
+
+fn shut_down(executor: ws_executor::Executor) {
     let (pinned, task) = Pinned::spawn(&executor);
     let event = pinned.event.clone();
     let other = thread::spawn(move || event.set());

@@ -1,8 +1,8 @@
 //! What a program is, and the list of all.
 
 use super::{
-    blocked, canaries, drain, driver, forks, graphs, hosted, items, pinned, pipelines, shutdown,
-    tasks, waiting,
+    abort, blocked, canaries, compat, drain, driver, forks, graphs, hosted, idle, items, pinned,
+    pipelines, shutdown, tasks, waiting,
 };
 
 /// A small program with an executor in it.
@@ -25,12 +25,15 @@ pub(crate) const SCENARIOS: &[&[Scenario]] = &[
     pinned::SCENARIOS,
     shutdown::SCENARIOS,
     drain::SCENARIOS,
+    idle::SCENARIOS,
+    abort::SCENARIOS,
     driver::SCENARIOS,
     forks::SCENARIOS,
     graphs::SCENARIOS,
     pipelines::SCENARIOS,
     items::SCENARIOS,
     hosted::SCENARIOS,
+    compat::SCENARIOS,
 ];
 
 /// The programs that must fail.

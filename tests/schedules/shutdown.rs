@@ -1,6 +1,10 @@
 //! The end of an executor: every future is dropped, exactly once, and threads end.
 
-use ws_core::sync::thread;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use ws_core::sync::{Mutex, thread};
 use ws_executor::{Executor, Handle, Task, yield_now};
 
 use super::kit::{Count, Event, pair, single};
@@ -66,6 +70,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "the same at a depth that only waits",
         faults: &[41, 42],
         body: nested_twice,
+    },
+    Scenario {
+        name: "shutdown.wake_in_drop",
+        about: "two tasks wait; the drop of each locks what they share and wakes the other one",
+        faults: &[42],
+        body: wake_in_drop,
+    },
+    Scenario {
+        name: "shutdown.woken_under_a_lock",
+        about: "a thread wakes the same tasks meanwhile, under their lock",
+        faults: &[42],
+        body: woken_under_a_lock,
     },
     Scenario {
         name: "shutdown.scope",
@@ -222,6 +238,69 @@ fn nested_twice() {
     }
 
     beside_shutdown(pair(), |handle| nest(handle, 2));
+}
+
+/// Two tasks, and their wakers under one lock.
+type Wakers = Arc<Mutex<[Option<Waker>; 2]>>;
+
+/// Waits for ever; its drop wakes the other one, under the lock.
+struct Partner {
+    wakers: Wakers,
+    number: usize,
+    dropped: Count,
+}
+
+impl Future for Partner {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.wakers.lock().unwrap()[self.number] = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Partner {
+    fn drop(&mut self) {
+        let wakers = self.wakers.lock().unwrap();
+        wakers[1 - self.number].iter().for_each(Waker::wake_by_ref);
+        self.dropped.add();
+    }
+}
+
+/// Shuts an executor with two such tasks down, beside `foreign`.
+fn with_partners(foreign: impl FnOnce(Wakers) + Send + 'static) {
+    let executor = pair();
+    let (wakers, dropped) = (Wakers::default(), Count::new());
+    for number in 0..2 {
+        let (wakers, dropped) = (Arc::clone(&wakers), dropped.clone());
+        executor
+            .spawn(Partner {
+                wakers,
+                number,
+                dropped,
+            })
+            .detach();
+    }
+    let foreign = thread::spawn({
+        let wakers = Arc::clone(&wakers);
+        move || foreign(wakers)
+    });
+    executor.shutdown();
+    assert_eq!(dropped.get(), 2, "futures were not dropped, or twice");
+    foreign.join().unwrap();
+}
+
+fn wake_in_drop() {
+    with_partners(drop);
+}
+
+fn woken_under_a_lock() {
+    with_partners(|wakers| {
+        for _ in 0..2 {
+            let wakers = wakers.lock().unwrap();
+            wakers.iter().flatten().for_each(Waker::wake_by_ref);
+        }
+    });
 }
 
 fn scope() {

@@ -22,13 +22,16 @@ mod portfolio;
 mod scenario;
 
 // The programs, by what they are about.
+mod abort;
 mod blocked;
 mod canaries;
+mod compat;
 mod drain;
 mod driver;
 mod forks;
 mod graphs;
 mod hosted;
+mod idle;
 mod items;
 mod pinned;
 mod pipelines;

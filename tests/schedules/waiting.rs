@@ -52,6 +52,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: nested_then_blocks,
     },
     Scenario {
+        name: "waiting.nested_yields",
+        about: "a future that yields on the only worker lets a task, and then a pinned one, run",
+        faults: &[29, 41],
+        body: nested_yields,
+    },
+    Scenario {
+        name: "waiting.nested_yields_at_the_end",
+        about: "the same after a shutdown: a future that is queued there is dropped",
+        faults: &[29, 40],
+        body: nested_yields_at_the_end,
+    },
+    Scenario {
         name: "waiting.scope",
         about: "a scope from outside: its tasks borrow, and are gone when it returns",
         faults: &[49],
@@ -194,6 +206,60 @@ fn nested_then_blocks() {
         yielding.await;
         waiting.await;
     });
+}
+
+/// Looks again and again, as what polls a flag does.
+async fn yield_until(event: &Event) {
+    while !event.is_set() {
+        yield_now().await;
+    }
+}
+
+fn nested_yields() {
+    let executor = single();
+    let handle = executor.handle();
+    let task = executor.spawn(async move {
+        let (first, second) = (Event::new(), Event::new());
+        let sets = first.clone();
+        handle.spawn(async move { sets.set() }).detach();
+        handle.block_on(yield_until(&first));
+        let sets = second.clone();
+        let pinned = handle.spawn_pinned(0, || async move { sets.set() });
+        handle.block_on(yield_until(&second));
+        pinned.await;
+    });
+    executor.block_on(task);
+}
+
+/// Sets its event when it is dropped.
+struct SetsOnDrop(Event);
+
+impl Drop for SetsOnDrop {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+fn nested_yields_at_the_end() {
+    let executor = single();
+    let (handle, ended) = (executor.handle(), Event::new());
+    let end = ended.clone();
+    executor
+        .handle()
+        .spawn(async move {
+            let event = Event::new();
+            let sets = SetsOnDrop(event.clone());
+            let queued = handle.spawn(async move {
+                let _sets = sets;
+                std::future::pending::<()>().await;
+            });
+            executor.shutdown();
+            handle.block_on(yield_until(&event));
+            drop(queued);
+            end.set();
+        })
+        .detach();
+    ended.block();
 }
 
 fn scope() {

@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use ws_executor::pipeline::{Pipeline, Report, RunError, Running, Watch};
 use ws_executor::{
-    BuildError, Builder, DriverHandoff, Executor, FallibleTask, Handle, HostedWorker,
-    LocalExecutor, Metrics, Scope, ScopedTask, Task, TryCurrentError, WorkerMetrics, YieldNow,
+    AbortHandle, BuildError, Builder, DriverHandoff, Executor, FallibleTask, Handle, HostedWorker,
+    JoinError, JoinHandle, LocalExecutor, Metrics, Scope, ScopedTask, Task, TryCurrentError,
+    WorkerMetrics, YieldNow,
 };
 
 /// Whether a type implements a trait, as a value.
@@ -75,6 +76,12 @@ fn the_table() {
         FallibleTask<Unshared>:         "yes" "yes" "yes";
         FallibleTask<Local>:            "no"  "yes" "yes";
         FallibleTask<PhantomPinned>:    "yes" "yes" "yes";
+        JoinHandle<u8>:                 "yes" "yes" "yes";
+        JoinHandle<Unshared>:           "yes" "yes" "yes";
+        JoinHandle<Local>:              "no"  "yes" "yes";
+        JoinHandle<PhantomPinned>:      "yes" "yes" "yes";
+        JoinError:                      "yes" "yes" "yes";
+        AbortHandle:                    "yes" "yes" "yes";
         ScopedTask<'static, u8>:        "yes" "yes" "yes";
         ScopedTask<'static, Unshared>:  "yes" "yes" "yes";
         ScopedTask<'static, Local>:     "no"  "no"  "yes";

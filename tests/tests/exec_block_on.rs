@@ -10,6 +10,8 @@ mod shutdown;
 mod thread_end;
 #[path = "exec_block_on/two.rs"]
 mod two;
+#[path = "exec_block_on/yielding.rs"]
+mod yielding;
 
 use std::cell::Cell;
 use std::future::poll_fn;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tests::watchdog::guard;
 use ws_core::Driver;
 use ws_core::driver::Visitor;
-use ws_executor::{DriverHandoff, Executor, Handle, HostedWorker, yield_now};
+use ws_executor::{DriverHandoff, Executor, Handle, HostedWorker, LocalExecutor, yield_now};
 
 /// The reactor: events are wakers, and a turn wakes them.
 #[derive(Default)]
@@ -594,6 +594,35 @@ fn a_block_on_runs_as_the_driver_wants_it() {
         executor.shutdown();
         // The task, and twice the future inside.
         assert_eq!(reactor.polls.load(Ordering::Relaxed), 3);
+    });
+}
+
+/// A call of an executor without a driver, inside a call of one that has a driver.
+#[test]
+fn a_block_on_inside_runs_as_the_outer_driver_wants_it() {
+    guard("inside", || {
+        let (executor, reactor) = executor(1, DriverHandoff::default());
+        let visits = || reactor.visits.load(Ordering::Relaxed);
+        let plain = Executor::builder().workers(1).build().unwrap();
+        let local = LocalExecutor::new();
+        executor.block_on(async {
+            assert_eq!(visits(), 1);
+            local.block_on(yield_now());
+            assert_eq!(visits(), 2);
+            plain.block_on(yield_now());
+            assert_eq!(visits(), 3);
+            plain.block_on(async { local.block_on(yield_now()) });
+            assert_eq!(visits(), 5);
+            // Another thread is not inside.
+            let there = plain
+                .handle()
+                .spawn_blocking(|| LocalExecutor::new().block_on(yield_now()));
+            plain.block_on(there);
+            assert_eq!(visits(), 6);
+        });
+        local.block_on(yield_now());
+        plain.block_on(yield_now());
+        assert_eq!(visits(), 6);
     });
 }
 

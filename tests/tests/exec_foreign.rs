@@ -294,3 +294,115 @@ fn wakers_of_visitors_may_panic() {
         assert_eq!(count, 20);
     });
 }
+
+/// A parker, an unparker or a driver whose drop panics.
+struct RudeDrop<T>(T);
+
+impl<T> Drop for RudeDrop<T> {
+    fn drop(&mut self) {
+        panic!("a drop panics");
+    }
+}
+
+impl Park for RudeDrop<ThreadParker> {
+    type Unparker = RudeDrop<ThreadUnparker>;
+
+    fn unparker(&self) -> Self::Unparker {
+        RudeDrop(self.0.unparker())
+    }
+
+    fn park(&self) {
+        self.0.park();
+    }
+
+    fn park_timeout(&self, timeout: Duration) {
+        self.0.park_timeout(timeout);
+    }
+}
+
+impl Unpark for RudeDrop<ThreadUnparker> {
+    fn unpark(&self) {
+        self.0.unpark();
+    }
+}
+
+impl Clone for RudeDrop<ThreadUnparker> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl Driver for RudeDrop<RudeDriver> {
+    fn turn(&self, timeout: Option<Duration>) {
+        self.0.turn(timeout);
+    }
+
+    fn wake(&self) {
+        self.0.wake();
+    }
+}
+
+/// A waker that keeps the state of an executor that is gone.
+fn last_reference(executor: Executor) -> Waker {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let waits = std::future::poll_fn(move |cx| {
+        let _ = sender.send(cx.waker().clone());
+        Poll::<()>::Pending
+    });
+    executor.spawn(waits).detach();
+    let waker = receiver.recv().unwrap();
+    assert!(executor.shutdown_timeout(Duration::MAX));
+    waker
+}
+
+/// A worker whose parker panics in its drop has ended like any other.
+#[test]
+fn a_parker_may_panic_in_its_drop() {
+    guard("drop of a parker", || {
+        for workers in [1, 2] {
+            let stops = Arc::new(AtomicUsize::new(0));
+            let stopped = Arc::clone(&stops);
+            let builder = Executor::builder().workers(workers);
+            let executor = builder
+                .parker(|_| RudeDrop(ThreadParker::new()))
+                .on_thread_stop(move |_| {
+                    stopped.fetch_add(1, Ordering::SeqCst);
+                })
+                .build()
+                .unwrap();
+            let waker = last_reference(executor);
+            assert_eq!(stops.load(Ordering::SeqCst), workers);
+            // The unparkers go with the state.
+            drop(waker);
+        }
+    });
+}
+
+/// The driver goes with the last reference to the state, which may be a waker: in its drop
+/// async-task allows no panic.
+#[test]
+fn a_driver_may_panic_in_its_drop() {
+    guard("drop of a driver", || {
+        let driver = RudeDriver {
+            panics: In::Enter,
+            woken: Mutex::new(false),
+            changed: Condvar::new(),
+        };
+        let builder = Executor::builder().workers(2).driver(RudeDrop(driver));
+        drop(last_reference(builder.build().unwrap()));
+    });
+}
+
+/// So does what runs visitors.
+#[test]
+fn a_host_of_visitors_may_panic_in_its_drop() {
+    guard("drop of a host", || {
+        let rude = RudeDrop(());
+        let host = move |future: Visitor<'_>| {
+            let _rude = &rude;
+            futures::executor::block_on(future);
+        };
+        let builder = Executor::builder().workers(2).host_visitors(host);
+        drop(last_reference(builder.build().unwrap()));
+    });
+}

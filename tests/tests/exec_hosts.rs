@@ -5,11 +5,12 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use futures::channel::oneshot;
 use futures::executor::block_on;
 use tests::drops::Drops;
 use tests::exec::{Gate, until};
@@ -179,5 +180,170 @@ fn the_drop_of_a_hosts_waker_may_panic() {
             }
         }
         assert!(!panicked.load(Ordering::Relaxed));
+    });
+}
+
+/// A `block_on` that parks its thread by `std::thread::park`: the one in the documentation of
+/// `std::task::Wake`. A worker that waits inside of a poll has to leave its token alone.
+#[test]
+fn a_worker_that_waits_inside_of_a_poll_leaves_the_token_of_its_host() {
+    struct Unparks(thread::Thread);
+
+    impl Wake for Unparks {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    guard("token", || {
+        let (request, requests) = mpsc::channel::<Waker>();
+        let (seen, sees) = mpsc::channel::<()>();
+        let request = Mutex::new(Some(request));
+        let host = move |worker: HostedWorker| {
+            let mut worker = std::pin::pin!(worker);
+            let waker = Waker::from(Arc::new(Unparks(thread::current())));
+            let mut cx = Context::from_waker(&waker);
+            // The host's own event: a flag, and an unpark.
+            let mut request = request.lock().unwrap().take();
+            while worker.as_mut().poll(&mut cx).is_pending() {
+                if let Some(request) = request.take() {
+                    request.send(waker.clone()).unwrap();
+                    thread::park();
+                    seen.send(()).unwrap();
+                } else {
+                    thread::park();
+                }
+            }
+        };
+        let executor = Executor::builder().workers(1).host(host).build().unwrap();
+        let hosts_waker = requests.recv().unwrap();
+        // The host parks, or is about to; the worker is not notified.
+        hosts_waker.wake_by_ref();
+        sees.recv().unwrap();
+        // The worker waits inside a poll, and its host's token is given meanwhile.
+        let (entered, enters) = mpsc::channel();
+        let (end, ends) = oneshot::channel::<()>();
+        let handle = executor.handle();
+        let waits = executor.spawn(async move {
+            let inside = poll_fn({
+                let (mut ends, mut entered) = (ends, Some(entered));
+                move |cx| {
+                    let polled = Pin::new(&mut ends).poll(cx);
+                    entered
+                        .take()
+                        .into_iter()
+                        .for_each(|entered| entered.send(()).unwrap());
+                    polled
+                }
+            });
+            let _ = handle.block_on(inside);
+            // The token that was given meanwhile is still there.
+            thread::park();
+        });
+        enters.recv().unwrap();
+        hosts_waker.wake_by_ref();
+        // As long as the old wait looked up by itself.
+        thread::sleep(Duration::from_millis(5));
+        drop(end);
+        executor.block_on(waits);
+    });
+}
+
+/// A stolen half of a join: its end wakes the worker that waits for it, at once. Without a
+/// token of its own the worker would have to look up now and then.
+#[test]
+fn a_stolen_half_wakes_the_worker_that_waits_for_it() {
+    guard("stolen half", || {
+        let executor = Executor::builder()
+            .workers(2)
+            .host(block_on)
+            .build()
+            .unwrap();
+        let handle = executor.handle();
+        for _ in 0..200 {
+            let (stolen, steals) = mpsc::channel();
+            let inner = handle.clone();
+            let sum = executor.spawn(async move {
+                let a = move || steals.recv().unwrap();
+                let b = move || {
+                    stolen.send(1).unwrap();
+                    // The other worker has nothing left to help with, and falls asleep.
+                    thread::sleep(Duration::from_micros(300));
+                    2
+                };
+                let (a, b) = inner.join(a, b);
+                a + b
+            });
+            assert_eq!(executor.block_on(sum), 3);
+        }
+    });
+}
+
+thread_local! {
+    /// Whether this thread is inside of a host.
+    static IN_HOST: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// A task that is polled while all workers are in joins finds the host's context there, too.
+#[test]
+fn a_task_beside_joins_is_polled_in_the_context_of_a_host() {
+    guard("context", || {
+        let host = |worker: HostedWorker| {
+            IN_HOST.set(true);
+            block_on(worker);
+            IN_HOST.set(false);
+        };
+        let executor = Executor::builder().workers(1).host(host).build().unwrap();
+        let handle = executor.handle();
+        for _ in 0..20 {
+            let (ran, runs) = mpsc::channel();
+            let handle = handle.clone();
+            let in_join = move || {
+                let task = async move { ran.send((IN_HOST.get(), thread::current().id())) };
+                handle.spawn(async move { task.await.unwrap() }).detach();
+                runs.recv().unwrap()
+            };
+            let ((in_host, thread), worker) = executor.join(in_join, || thread::current().id());
+            assert!(in_host, "polled outside of the host");
+            assert_ne!(thread, worker, "the worker is in the join");
+        }
+    });
+}
+
+/// Worker 0 has ended; a task that waits, and is polled beside joins, is polled once.
+#[test]
+fn a_task_beside_joins_waits_although_worker_0_has_ended() {
+    guard("worker 0", || {
+        let (give_up, gave_up) = (Gate::new(), Gate::new());
+        let (gives_up, ends) = (give_up.clone(), gave_up.clone());
+        let host = move |worker: HostedWorker| {
+            if format!("{worker:?}").contains("index: 0") {
+                gives_up.wait();
+                drop(worker);
+                ends.open();
+            } else {
+                block_on(worker);
+            }
+        };
+        let executor = Executor::builder().workers(2).host(host).build().unwrap();
+        give_up.open();
+        gave_up.wait();
+        let polls = Arc::new(AtomicUsize::new(0));
+        let handle = executor.handle();
+        let (first, counted) = (Gate::new(), Arc::clone(&polls));
+        let polled = first.clone();
+        let in_join = || {
+            let waits = poll_fn(move |_| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                polled.open();
+                Poll::<()>::Pending
+            });
+            handle.spawn(waits).detach();
+            first.wait();
+            // The stand-in looks around several times.
+            thread::sleep(Duration::from_millis(20));
+        };
+        executor.join(in_join, || ());
+        assert_eq!(polls.load(Ordering::Relaxed), 1);
     });
 }

@@ -11,6 +11,8 @@ mod process;
 mod race;
 #[path = "exec_shutdown/storm.rs"]
 mod storm;
+#[path = "exec_shutdown/wakes.rs"]
+mod wakes;
 
 use std::future::pending;
 use std::sync::Arc;

@@ -98,7 +98,7 @@ fn every_model_and_schedule_exists() {
     );
 }
 
-/// Each row of the catalogue that concerns the executor.
+/// Each row that concerns the executor.
 #[test]
 fn no_row_is_left_out() {
     let of_graphs = 10;

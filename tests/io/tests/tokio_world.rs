@@ -7,36 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use io_tests::tokio_kinds::{both, runtime, start};
 use tests::watchdog::guard;
-use tokio::runtime::{Handle as RuntimeHandle, Runtime};
+use tokio::runtime::Handle as RuntimeHandle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use ws_executor::{Executor, Handle, yield_now};
-use ws_io_adapters::tokio::{attach, executor, spawn};
-
-fn start(workers: usize) -> Executor {
-    executor(Executor::builder().workers(workers)).unwrap()
-}
-
-fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap()
-}
-
-/// Runs `test` on an executor with its own runtime, and on one that is attached.
-fn both(name: &str, test: impl Fn(&Executor)) {
-    guard(name, || {
-        for workers in [1, 2] {
-            test(&start(workers));
-            let runtime = runtime();
-            let builder = Executor::builder().workers(workers);
-            test(&attach(builder, runtime.handle().clone()).unwrap());
-        }
-    });
-}
+use ws_io_adapters::tokio::{attach, spawn};
 
 #[test]
 fn a_task_with_ready_channels_yields() {
