@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "here at last\n"
             }),
         );
-    executor.block_on(async {
+    // A task: the worker that sees a connection accepts it, and need not wake this thread.
+    let serves = executor.spawn(async move {
         let stop = async {
             if let Err(error) = tokio::signal::ctrl_c().await {
                 eprintln!("Ctrl-C cannot be caught: {error}");
@@ -35,7 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         axum::serve(TcpListener::from_std(listener)?, application)
             .with_graceful_shutdown(stop)
             .await
-    })?;
+    });
+    executor.block_on(serves)?;
     println!("all connections served");
     Ok(())
 }

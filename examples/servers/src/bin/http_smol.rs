@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut stop = Some(stop);
     ctrlc::set_handler(move || drop(stop.take()))?;
 
-    let connections = executor.block_on(async {
+    // A task: the worker that sees a connection accepts it, and need not wake this thread.
+    let accepts = executor.spawn(async move {
         let graceful = GracefulShutdown::new();
         let mut connections = 0;
         loop {
@@ -42,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         select(pin!(graceful.shutdown()), Timer::after(GRACE)).await;
         connections
     });
+    let connections = executor.block_on(accepts);
     println!("{connections} connections served");
     Ok(())
 }

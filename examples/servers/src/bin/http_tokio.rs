@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let executor = ws_io_adapters::tokio::executor(Executor::builder())?;
     let listener = servers::listen()?;
 
-    let connections = executor.block_on(async {
+    // A task: the worker that sees a connection accepts it, and need not wake this thread.
+    let accepts = executor.spawn(async move {
         let listener = TcpListener::from_std(listener)?;
         let graceful = GracefulShutdown::new();
         let mut connections = 0;
@@ -44,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         drop(listener);
         let _ = timeout(GRACE, graceful.shutdown()).await;
         Ok::<_, std::io::Error>(connections)
-    })?;
+    });
+    let connections = executor.block_on(accepts)?;
     println!("{connections} connections served");
     Ok(())
 }
