@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use futures::channel::oneshot;
-use tests::census::stress_items;
+use tests::census::{stress_items, stress_rounds};
 use tests::watchdog::guard;
 use ws_core::{Driver, FastRand};
 use ws_executor::{Builder, DriverHandoff, Executor, Handle, yield_now};
@@ -46,7 +46,7 @@ impl End {
 #[test]
 fn a_task_that_yields_is_not_stranded_behind_a_blocked_poll() {
     guard("yields", || {
-        let rounds = stress_items(50);
+        let rounds = stress_rounds(50);
         for round in 0..rounds {
             let executor = tests::exec::executor(3);
             let yields = Arc::new(AtomicUsize::new(0));
