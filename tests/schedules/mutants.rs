@@ -268,8 +268,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "idle.is_asked_once",
         file: PARK,
-        find: "            self.shared.act_if_quiet();\n            if finding",
-        replace: "            if finding",
+        find: "            self.shared.act_if_quiet();\n            if rhythm",
+        replace: "            if rhythm",
         program: "idle.nothing",
     },
     Mutant {

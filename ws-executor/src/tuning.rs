@@ -20,6 +20,11 @@ pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (1, 61);
 /// and a clock read take some 40 ns, so this costs a fifth of a percent.
 pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(20);
 
+/// How long the local polls of an interval must have taken for the injector's turn to last as
+/// long as [`INJECTOR_LATENCY`]; after shorter ones it is a batch. Half of the latency: so the
+/// injector gets at most two thirds of a worker's time. See `worker/pace.rs`.
+pub(crate) const TURN_WORTH: Duration = Duration::from_micros(10);
+
 /// How long a worker with tasks to run leaves the driver alone, if no one else is in it.
 /// A look at the reactor is a system call: at every tick it made an echo of one message
 /// a fifth slower.
@@ -52,9 +57,18 @@ pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
     if most < 8 { (1, 8) } else { (8, most) }
 }
 
-/// How long the sentinel sleeps. A task that is stuck in a slot is found after one to
+/// How long the sentinel sleeps while something is at risk. A task that is stuck in a slot is found after one to
 /// two of them, and Linux adds some 60 µs to each: with 450 µs a rescue took 1.1 ms.
 pub(crate) const PERIOD: Duration = Duration::from_micros(350);
+
+/// How long the sentinel sleeps while nothing is at risk. A task that gets stuck then is found
+/// after this and one [`PERIOD`], at the latest. With a look every 350 µs, a message a
+/// millisecond cost more looks than messages.
+pub(crate) const CALM_PERIOD: Duration = Duration::from_micros(8 * 350);
+
+/// How many looks in a row must find nothing before the sentinel gives its duty up. With one,
+/// every message of a sparse stream called a sentinel anew; see `Rhythm` in `worker/watch.rs`.
+pub(crate) const QUIET_LOOKS: u32 = 3;
 
 /// How many calls of `block_on` on one worker run other tasks while they wait, one
 /// inside the other, where it is not known how much of the stack is used.

@@ -5,7 +5,8 @@ use std::time::Duration;
 pub(crate) const LIFO_CAP: u32 = 2;
 pub(crate) const LIFO_WORTH: f64 = 2_000.0;
 pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (2, 3);
-pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(200);
+pub(crate) const INJECTOR_LATENCY: Duration = Duration::ZERO;
+pub(crate) const TURN_WORTH: Duration = Duration::ZERO;
 pub(crate) const DRIVER_LATENCY: Duration = Duration::ZERO;
 pub(crate) const DRIVER_INTERVAL: u64 = 1;
 pub(crate) const INJECTOR_BATCH: usize = 2;
@@ -13,6 +14,8 @@ pub(crate) const fn search_rounds(_: usize) -> (u32, u32) {
     (1, 1)
 }
 pub(crate) const PERIOD: Duration = Duration::from_micros(450);
+pub(crate) const CALM_PERIOD: Duration = PERIOD;
+pub(crate) const QUIET_LOOKS: u32 = 1;
 pub(crate) const MAX_NESTING: u32 = 2;
 pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (1, 1);
 pub(crate) const SPIN_WORTH: Duration = Duration::ZERO;

@@ -1,5 +1,7 @@
 //! Where a worker finds its next job; the list in [`worker`](super), line by line.
 
+use std::time::Duration;
+
 use ws_core::sync::{hint, thread};
 
 use super::lane::Stolen;
@@ -63,8 +65,39 @@ impl Worker {
         if !self.pace.tick() {
             return None;
         }
-        self.begin_interval(searching);
-        self.computation_if_due().or_else(|| self.injector_batch())
+        self.due_job(searching)
+    }
+
+    #[cold]
+    fn due_job(&self, searching: &Option<Searching>) -> Option<Job> {
+        if self.pace.is_in_turn() {
+            return self.next_of_turn();
+        }
+        let took = self.begin_interval(searching);
+        self.computation_if_due().or_else(|| {
+            if self.shared.injector.is_empty() {
+                None
+            } else if self.pace.begin_turn(took) {
+                self.next_of_turn()
+            } else {
+                self.injector_batch()
+            }
+        })
+    }
+
+    /// The next job of the injector's turn; without one, the turn is over.
+    fn next_of_turn(&self) -> Option<Job> {
+        if self.pace.turn_goes_on() {
+            if let Some(job) = self.shared.injector.pull(self.next_shard()) {
+                self.streak.set(0);
+                self.counters().injector_pulls.add(1);
+                // What is queued here has to wait, which its pusher did not know.
+                self.announce_rest();
+                return Some(job);
+            }
+        }
+        self.pace.end_turn();
+        None
     }
 
     /// A computation, if none had its turn for long: tasks go first, but not for ever.
@@ -88,14 +121,15 @@ impl Worker {
         Some(job)
     }
 
-    #[cold]
-    fn begin_interval(&self, searching: &Option<Searching>) {
-        self.pace.begin_interval();
+    /// Returns how long the polls of the last interval took.
+    fn begin_interval(&self, searching: &Option<Searching>) -> Duration {
+        let took = self.pace.begin_interval();
         self.counters().set_mean_poll(self.pace.mean());
         // A reactor may run tasks of its own: others would wait for a searcher in there.
         if searching.is_none() {
             self.turn_driver();
         }
+        took
     }
 
     /// A pinned job, unless the last job was one: the others have their turns, too.
@@ -288,7 +322,7 @@ impl Worker {
         match self.finding.replace(Finding::Quiet) {
             Finding::Stuck(worker) => self.rescue_from(worker),
             Finding::Backlog(worker) => self.steal_from(worker),
-            Finding::Busy | Finding::Quiet | Finding::DriverLeft => None,
+            Finding::Busy | Finding::AtRisk | Finding::Quiet | Finding::DriverLeft => None,
         }
     }
 

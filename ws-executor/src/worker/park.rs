@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ws_core::sync::asymmetric;
 
-use super::watch::Finding;
+use super::watch::{Finding, Rhythm};
 use super::{Until, Worker};
 use crate::driver::DriverSeat;
 use crate::sleep::sentinel::Duty;
@@ -141,7 +141,7 @@ impl Worker {
         until: &impl Until,
     ) -> Option<Searching> {
         let sleep = &self.shared.sleep;
-        let mut finding = Finding::Busy;
+        let (mut finding, mut rhythm) = (Finding::Busy, Rhythm::new());
         loop {
             let mut ended = sleep.wake_up(parking).map(Some);
             if self.has_queued() && duty.is_none() {
@@ -157,16 +157,18 @@ impl Worker {
                 Err(parking) => parking,
             };
             self.shared.act_if_quiet();
-            if finding == Finding::Quiet {
+            if rhythm.is_over() {
                 *duty = self.renew(duty.take(), place);
+                rhythm = Rhythm::new();
             }
-            finding = self.block(duty, place);
+            finding = self.block(duty, place, rhythm.period());
+            rhythm.hear(finding);
         }
     }
 
-    /// Blocks once, in the driver or in the parker; the sentinel for a period only.
-    fn block(&self, duty: &Option<Duty>, place: Place) -> Finding {
-        let timeout = duty.as_ref().map(|_| PERIOD);
+    /// Blocks once, in the driver or in the parker; the sentinel for a `period` only.
+    fn block(&self, duty: &Option<Duty>, place: Place, period: Duration) -> Finding {
+        let timeout = duty.as_ref().map(|_| period);
         match (place, timeout) {
             (Place::Driver, timeout) => self.turn(timeout),
             (Place::Parker | Place::Post, None) => self.parker.park(),
@@ -195,7 +197,7 @@ impl Worker {
     fn should_act_on(&self, finding: Finding) -> bool {
         self.finding.set(finding);
         self.relieves.set(finding == Finding::DriverLeft);
-        !matches!(finding, Finding::Busy | Finding::Quiet)
+        !matches!(finding, Finding::Busy | Finding::AtRisk | Finding::Quiet)
     }
 
     /// Gives the duty up, if there is nothing to watch after all.

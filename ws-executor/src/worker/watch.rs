@@ -4,10 +4,12 @@
 //! begun another poll between them. It has a *steady backlog* if its ring had several
 //! tasks at two looks of the sentinel, which are far apart.
 
+use std::time::Duration;
+
 use crate::clock::Instant;
 use crate::driver::DriverSeat;
 use crate::shared::Shared;
-use crate::tuning::{BACKLOG, RIPE, STUCK};
+use crate::tuning::{BACKLOG, CALM_PERIOD, PERIOD, QUIET_LOOKS, RIPE, STUCK};
 
 /// Nothing was queued at the last look.
 const NOTHING: u64 = u64::MAX;
@@ -118,7 +120,9 @@ impl Watch {
             Finding::DriverLeft
         } else if let Some(worker) = backlog {
             Finding::Backlog(worker)
-        } else if same_hits && same_turn && !shared.has_something_to_watch() {
+        } else if shared.has_something_to_watch() {
+            Finding::AtRisk
+        } else if same_hits && same_turn {
             Finding::Quiet
         } else {
             Finding::Busy
@@ -126,12 +130,63 @@ impl Watch {
     }
 }
 
+/// How long the sentinel sleeps until its next look, and when it gives its duty up.
+///
+/// The looks are far apart while nothing is at risk. So a server that gets a message every
+/// millisecond has a sentinel all the time, which costs a third of a look a message. A sentinel
+/// that gave up in each pause would be called anew by each message: over tokio's I/O that made
+/// ten system calls of a message instead of three.
+pub(super) struct Rhythm {
+    period: Duration,
+    /// How many looks in a row found nothing.
+    quiet: u32,
+}
+
+impl Rhythm {
+    pub(super) fn new() -> Self {
+        Self {
+            period: PERIOD,
+            quiet: 0,
+        }
+    }
+
+    pub(super) fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// Takes in what the last look has found.
+    pub(super) fn hear(&mut self, finding: Finding) {
+        match finding {
+            Finding::Quiet => {
+                self.period = CALM_PERIOD;
+                self.quiet += 1;
+            }
+            Finding::Busy => {
+                self.period = (self.period * 2).min(CALM_PERIOD);
+                self.quiet = 0;
+            }
+            Finding::AtRisk | Finding::Stuck(_) | Finding::Backlog(_) | Finding::DriverLeft => {
+                *self = Self::new()
+            }
+        }
+    }
+
+    /// Whether the sentinel should give its duty up.
+    pub(super) fn is_over(&self) -> bool {
+        self.quiet >= QUIET_LOOKS
+    }
+}
+
 /// What a sentinel may see.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// Queues and driver are in use, and looked after.
+    /// A slot or the driver was used since the last look; now nothing depends on a worker
+    /// that is awake.
     Busy,
-    /// Nothing is queued, no slot was used, and the driver was not left.
+    /// A task is queued on a worker, or the driver was left for a task: if the poll under way
+    /// does not end, somebody must help.
+    AtRisk,
+    /// As [`Busy`](Self::Busy), but no slot and no driver was used since the last look.
     Quiet,
     /// This worker is stuck.
     Stuck(usize),
@@ -139,4 +194,43 @@ pub(super) enum Finding {
     Backlog(usize),
     /// The driver was left alone for a period.
     DriverLeft,
+}
+
+#[cfg(test)]
+#[cfg(not(any(ws_loom, ws_shuttle)))]
+mod tests {
+    use super::*;
+
+    fn after(findings: &[Finding]) -> Rhythm {
+        let mut rhythm = Rhythm::new();
+        findings.iter().for_each(|&finding| rhythm.hear(finding));
+        rhythm
+    }
+
+    #[test]
+    fn looks_are_far_apart_while_nothing_is_at_risk() {
+        assert_eq!(after(&[]).period(), PERIOD);
+        assert_eq!(after(&[Finding::Busy]).period(), PERIOD * 2);
+        assert_eq!(after(&[Finding::Busy; 30]).period(), CALM_PERIOD);
+        assert_eq!(after(&[Finding::Quiet]).period(), CALM_PERIOD);
+    }
+
+    #[test]
+    fn a_risk_brings_the_next_look_near() {
+        for finding in [Finding::AtRisk, Finding::Stuck(0), Finding::DriverLeft] {
+            assert_eq!(after(&[Finding::Quiet, finding]).period(), PERIOD);
+        }
+    }
+
+    #[test]
+    fn only_quiet_looks_in_a_row_end_the_duty() {
+        let quiet = vec![Finding::Quiet; QUIET_LOOKS as usize];
+        assert!(after(&quiet).is_over());
+        assert!(!after(&quiet[1..]).is_over());
+        for other in [Finding::Busy, Finding::AtRisk] {
+            let interrupted = [&quiet[1..], &[other], &quiet[1..]].concat();
+            assert!(!after(&interrupted).is_over());
+        }
+        assert!(!after(&[Finding::Busy; 100]).is_over());
+    }
 }
