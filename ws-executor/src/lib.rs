@@ -32,8 +32,9 @@
 //! # What is guaranteed
 //!
 //! - A task that is woken is polled, as long as its executor is not shut down and its
-//!   workers are not all blocked. If its worker is blocked, another one runs it; within
-//!   about a millisecond, if one is idle.
+//!   workers are not all blocked. If its worker is blocked, another one runs it if
+//!   one is idle: within about a millisecond while tasks come and go, and within about three
+//!   if nothing was queued for some milliseconds before.
 //! - A task from outside is polled after a bounded number of polls of others, whatever
 //!   they do; and one that always wakes itself does not keep others from running.
 //! - Panics of a future end in its task, and are re-raised where that is awaited. They

@@ -16,9 +16,10 @@
 //! One parked worker has a duty: it parks with a timeout of one
 //! [`PERIOD`](crate::tuning::PERIOD), and each time looks whether a worker was stuck, or
 //! had a backlog, or the driver was left alone, during a whole period; then it helps.
-//! When there was nothing of the kind to watch for a period, it gives the duty up and
-//! sleeps without a timeout. So a burst of activity costs one notification, and silence
-//! costs nothing.
+//! While nothing of the kind is there to watch, its looks are further apart
+//! ([`CALM_PERIOD`](crate::tuning::CALM_PERIOD)). After some looks without any activity it
+//! gives the duty up and sleeps without a timeout. So a stream of messages with short pauses
+//! costs one notification, and silence costs nothing.
 //!
 //! ```text
 //!            a quiet push, someone is parked             a parked worker takes it
@@ -28,7 +29,7 @@
 //!      │                                                  └───────────────────┘ │
 //!      │                                  the sentinel is notified of work      │
 //!      └────────────────────────────────────────────────────────────────────────┘
-//!                                 quiet for a period
+//!                              quiet for some looks
 //! ```
 //!
 //! # Why no task is forgotten
@@ -177,7 +178,7 @@ impl Sleep {
         self.sentinel.duty.store(WANTED, Ordering::Relaxed);
     }
 
-    /// There was nothing to watch for a period. The caller looks once more, and
+    /// There was nothing to watch for some looks. The caller looks once more, and
     /// takes the duty again if that was premature.
     pub fn give_up(&self, duty: Duty) {
         let Duty(()) = duty;

@@ -9,7 +9,7 @@
 //! So a worker tells others of its ring only if the *backlog*, the number of tasks in it
 //! times the mean time of a poll, is worth it ([`SHARE_WORTH`]); thieves go by the same
 //! measure. Everything below is left to the [`sentinel`], as the LIFO slot is: it looks
-//! twice a millisecond, and takes what does not move, or does not get less.
+//! twice a millisecond while something is queued, and takes what does not move, or does not get less.
 //!
 //! [`sentinel`]: crate::sleep::sentinel
 
