@@ -184,14 +184,14 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "driver.is_left_alone_after_a_turn",
         file: PARK,
-        find: "            self.announce_events();\n            seat.hand_off(&self.shared);\n",
+        find: "            self.announce_events();\n            self.shared.hand_off(seat);\n",
         replace: "",
         program: "driver.left_alone_after_turns",
     },
     Mutant {
         name: "driver.is_left_alone_after_a_sleep",
         file: PARK,
-        find: "        self.announce_events();\n        seat.hand_off(&self.shared);\n    }\n\n    /// Whether this worker",
+        find: "        self.announce_events();\n        self.shared.hand_off(seat);\n    }\n\n    /// Whether this worker",
         replace: "    }\n\n    /// Whether this worker",
         program: "driver.left_alone",
     },

@@ -48,7 +48,8 @@ use crate::shared::Shared;
 use crate::shield;
 use crate::task::contain::{contain, ignore_panic};
 use crate::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
-use crate::worker::{Until, Worker, current};
+use crate::until::Until;
+use crate::worker::{Worker, current};
 
 /// Polls `future` on this thread until it is ready. It most likely waits for tasks of
 /// `shared`, if that is given.

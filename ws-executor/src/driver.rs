@@ -20,7 +20,6 @@ use ws_core::sync::asymmetric;
 use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::coop;
-use crate::shared::Shared;
 use crate::task::contain::{Contained, ignore_panic};
 
 /// See [`Builder::host_visitors`](crate::Builder::host_visitors).
@@ -140,16 +139,8 @@ impl DriverSeat {
         self.handoff == DriverHandoff::Sentinel && self.is_free()
     }
 
-    /// After leaving: sees to it that the driver is not left alone for long.
-    pub(crate) fn hand_off(&self, shared: &Shared) {
-        match self.handoff {
-            DriverHandoff::Off => {}
-            DriverHandoff::Sentinel => shared.want_sentinel(),
-            DriverHandoff::Eager => {
-                if let Some(sleeper) = shared.sleep.take_sleeper() {
-                    shared.unpark(sleeper);
-                }
-            }
-        }
+    /// What becomes of the driver when its worker leaves it.
+    pub(crate) fn handoff(&self) -> DriverHandoff {
+        self.handoff
     }
 }

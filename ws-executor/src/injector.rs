@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 use ws_core::sync::atomic::{AtomicUsize, Ordering};
 use ws_core::sync::{CachePadded, Mutex, MutexGuard};
 
-use crate::worker::current;
+use crate::thread_number::thread_number;
 
 /// The most shards there are: more would make an idle worker's last look long.
 /// Not measured.
@@ -73,7 +73,7 @@ impl<T> Injector<T> {
     }
 
     fn push_with<I>(&self, items: I, append: impl FnOnce(&mut VecDeque<T>, I)) -> Result<(), I> {
-        let shard = self.shard(current::thread_number());
+        let shard = self.shard(thread_number());
         let mut queue = shard.lock();
         let Some(open) = &mut *queue else {
             return Err(items);

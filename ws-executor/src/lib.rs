@@ -82,7 +82,9 @@ mod quiet;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 mod refused;
 mod shared;
+mod thread_number;
 mod threads;
+mod until;
 mod worker;
 
 mod block_on;

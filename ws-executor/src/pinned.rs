@@ -14,16 +14,12 @@ use std::task::{Context, Poll};
 
 use async_task::{Builder, Runnable};
 
-use crate::injector::Injector;
 use crate::shared::Shared;
 use crate::task::Task;
 use crate::task::future::TaskFuture;
 use crate::task::home::Home;
 use crate::task::job::Job;
 use crate::worker::current;
-
-/// The queue of one worker's pinned tasks; closed when the worker ends.
-pub(crate) type PinnedQueue = Injector<Job>;
 
 /// Spawns a future that `build` makes on worker number `worker`.
 pub(crate) fn spawn<B, F>(shared: &Arc<Shared>, worker: usize, build: B) -> Task<F::Output>

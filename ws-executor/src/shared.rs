@@ -24,12 +24,11 @@ use ws_core::{ring, slot};
 use crate::aside::{AsideCount, WaitsAside};
 use crate::clock::Instant;
 use crate::coop;
-use crate::driver::{DriverSeat, VisitorHost};
+use crate::driver::{DriverHandoff, DriverSeat, VisitorHost};
 use crate::fork::job::Fork;
 use crate::fork::stand_in::StandIn;
 use crate::injector::Injector;
 use crate::inside::{Inside, StayingInside};
-use crate::pinned::PinnedQueue;
 use crate::quiet::Quiet;
 use crate::refused::{self, Refused};
 use crate::sleep::{Sleep, Sleeper};
@@ -96,7 +95,8 @@ pub(crate) struct Remote {
     pub(crate) ring: ring::Stealer<Job>,
     pub(crate) slot: slot::Stealer<Job>,
     pub(crate) lane: chase_lev::Stealer<Fork, Uneven>,
-    pub(crate) pinned: PinnedQueue,
+    /// The worker's pinned tasks that are due; closed when the worker ends.
+    pub(crate) pinned: Injector<Job>,
     pub(crate) unparker: Arc<dyn Unpark>,
     /// Whether the worker is in a join, or in a computation.
     pub(crate) forking: AtomicBool,
@@ -258,6 +258,19 @@ impl Shared {
     pub(crate) fn want_sentinel(&self) {
         if let Some(sleeper) = self.sleep.want_sentinel() {
             self.unpark(sleeper);
+        }
+    }
+
+    /// After a worker has left the driver: sees to it that the driver is not left alone for long.
+    pub(crate) fn hand_off(&self, seat: &DriverSeat) {
+        match seat.handoff() {
+            DriverHandoff::Off => {}
+            DriverHandoff::Sentinel => self.want_sentinel(),
+            DriverHandoff::Eager => {
+                if let Some(sleeper) = self.sleep.take_sleeper() {
+                    self.unpark(sleeper);
+                }
+            }
         }
     }
 

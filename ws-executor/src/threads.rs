@@ -10,8 +10,9 @@ use ws_core::sync::{Condvar, Mutex, MutexGuard, thread};
 use crate::clock::Instant;
 use crate::shared::Shared;
 use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
+use crate::until::Forever;
 use crate::worker::hosted::{HostedWorker, WakerSlot};
-use crate::worker::{Forever, Queues, Worker, current};
+use crate::worker::{Queues, Worker, current};
 
 /// A hook that gets the worker's number.
 pub(crate) type Hook = Arc<dyn Fn(usize) + Send + Sync>;

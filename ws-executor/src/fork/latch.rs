@@ -3,7 +3,7 @@
 use ws_core::chaos;
 use ws_core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::worker::Until;
+use crate::until::Until;
 
 /// Something that a worker can sleep on.
 pub(crate) trait Latch: Until {

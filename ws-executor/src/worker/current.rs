@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ws_core::sync::thread_local;
 
@@ -11,8 +10,6 @@ use crate::shared::Shared;
 
 thread_local! {
     static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
-    /// The thread's number, plus one.
-    static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Calls `code` with the calling thread's worker, if that is one of `shared`'s.
@@ -74,19 +71,4 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         CURRENT.with(|current| current.set(self.outer));
     }
-}
-
-/// A small number for the calling thread, to spread threads over shards.
-pub(crate) fn thread_number() -> usize {
-    // A plain one: no protocol depends on it.
-    static NEXT: AtomicUsize = AtomicUsize::new(1);
-    NUMBER
-        .try_with(|number| {
-            if number.get() == 0 {
-                number.set(NEXT.fetch_add(1, Ordering::Relaxed));
-            }
-            number.get()
-        })
-        // A thread that is ending.
-        .unwrap_or(0)
 }

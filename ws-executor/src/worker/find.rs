@@ -6,12 +6,13 @@ use ws_core::sync::{hint, thread};
 
 use super::lane::Stolen;
 use super::watch::Finding;
-use super::{Until, Work, Worker};
+use super::{Work, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
 use crate::tuning::{
     COMPUTATION_INTERVALS, FORK_INTERVAL, FORK_YIELDS, INJECTOR_BATCH, search_rounds,
 };
+use crate::until::Until;
 
 impl Worker {
     /// The next thing to do, if there is one anywhere. The worker counts as

@@ -22,10 +22,11 @@ use ws_core::sync::{Mutex, MutexGuard};
 use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark};
 
 use super::park::Place;
-use super::{Forever, Worker, current};
+use super::{Worker, current};
 use crate::coop;
 use crate::sleep::{Parking, Searching};
 use crate::task::contain::ignore_panic;
+use crate::until::Forever;
 
 /// How many tasks are polled before the host has its turn. Not measured.
 const TICKS: u32 = 64;

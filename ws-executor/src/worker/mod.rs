@@ -67,6 +67,7 @@ use crate::sleep::Searching;
 use crate::stack::Stack;
 use crate::task::job::Job;
 use crate::tuning::{INJECTOR_BATCH, search_rounds};
+use crate::until::Until;
 
 /// A parker whose type is hidden.
 pub(crate) type AnyParker = Box<dyn Park<Unparker = Arc<dyn Unpark>>>;
@@ -158,21 +159,6 @@ impl Unpark for AnyUnparker {
         self.shared.remotes[self.worker].unparker.unpark();
         // Whoever is in there looks around, and goes back if it was not meant.
         self.shared.driver.iter().for_each(DriverSeat::wake);
-    }
-}
-
-/// What a worker is told to wait for besides work.
-pub(crate) trait Until {
-    /// Whether the worker should return to its caller.
-    fn is_over(&self) -> bool;
-}
-
-/// Until the executor is closed.
-pub(crate) struct Forever;
-
-impl Until for Forever {
-    fn is_over(&self) -> bool {
-        false
     }
 }
 

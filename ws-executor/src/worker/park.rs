@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use ws_core::sync::asymmetric;
 
+use super::Worker;
 use super::watch::{Finding, Rhythm};
-use super::{Until, Worker};
 use crate::driver::DriverSeat;
 use crate::sleep::sentinel::Duty;
 use crate::sleep::{Parking, Searching};
 use crate::tuning::{DRIVER_INTERVAL, DRIVER_LATENCY, PERIOD, SPIN_WORTH};
+use crate::until::Until;
 
 /// Where a worker sleeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -256,7 +257,7 @@ impl Worker {
         seat.leave();
         self.polls_at_turn.set(self.counters().polls.get());
         self.announce_events();
-        seat.hand_off(&self.shared);
+        self.shared.hand_off(seat);
     }
 
     /// Whether this worker is going to sleep in a reactor, if it does now.
@@ -307,7 +308,7 @@ impl Worker {
             self.turn(Some(Duration::ZERO));
             seat.leave();
             self.announce_events();
-            seat.hand_off(&self.shared);
+            self.shared.hand_off(seat);
         }
     }
 
