@@ -78,7 +78,7 @@ impl Worker {
         self.computation_if_due().or_else(|| {
             if self.shared.injector.is_empty() {
                 None
-            } else if self.pace.begin_turn(took) {
+            } else if !self.ring.is_empty() && self.pace.begin_turn(took) {
                 self.next_of_turn()
             } else {
                 self.injector_batch()

@@ -7,7 +7,8 @@
 //!    may wait for;
 //! 2. when an interval of polls is over (`pace.rs`): the driver, for a look without waiting;
 //!    then a computation, every so many intervals; then the injector, so that it cannot
-//!    starve: one job after the other for some time if the polls were long, otherwise a batch;
+//!    starve: one job after the other for some time if the polls were long and the ring is
+//!    not empty, otherwise a batch;
 //! 3. the tasks that are pinned to this worker, unless the last job was one;
 //! 4. the LIFO slot, whose task is hot in this core's cache; three times in a row
 //!    at most, and only while polls are short;

@@ -16,8 +16,8 @@
 //! Local and injected tasks share a busy worker by time, not by number. If the local polls of
 //! an interval took long ([`TURN_WORTH`]), the injector's turn lasts for [`INJECTOR_LATENCY`]:
 //! its jobs run one by one, before the local ones, and what is left stays in the injector,
-//! where other workers see it. If the polls were short, the turn is one batch, which goes to
-//! the end of the ring: that takes one lock for many jobs.
+//! where other workers see it. If the polls were short, or the ring is empty, the turn is one
+//! batch, which goes to the end of the ring: that takes one lock for many jobs.
 //!
 //! With the batch alone, 125 short tasks from outside waited for each round of long local
 //! polls. In the benchmark `executors`, two workers, beside polls of 10 µs, the batch took
