@@ -979,8 +979,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.found.leaves_what_is_not_worth_it",
         errata: &[22],
         file: SENTINEL,
-        find: "} else if queued() {",
-        replace: "} else if queued() && false {",
+        find: "} else if something_to_watch() {",
+        replace: "} else if something_to_watch() && false {",
         models: &["exec.sleep.last_searcher_of_little"],
     },
     Mutant {

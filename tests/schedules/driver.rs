@@ -62,6 +62,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: left_alone_again_eager,
     },
     Scenario {
+        name: "driver.left_by_a_searcher",
+        about: "the worker that is called to the driver finds a task that blocks: a third one goes",
+        faults: &[24],
+        body: left_by_a_searcher,
+    },
+    Scenario {
+        name: "driver.left_by_a_searcher_eager",
+        about: "the same without a sentinel",
+        faults: &[24],
+        body: left_by_a_searcher_eager,
+    },
+    Scenario {
         name: "driver.called_for_work",
         about: "a sentinel that was called finds work as it parks, and blocks over its LIFO slot",
         faults: &[24],
@@ -306,6 +318,50 @@ fn left_alone_again_eager() {
             blocking.await;
         });
     }
+}
+
+/// A task waits for an event, and then for another one. Meanwhile two tasks that block come
+/// from outside: one worker of three is left, and has to be in the driver.
+fn block_two_of_three(handoff: DriverHandoff) {
+    let (executor, reactor) = driven(3, 2, handoff);
+    let done = Event::new();
+    let waiting = {
+        let (reactor, done) = (reactor.clone(), done.clone());
+        executor.spawn(async move {
+            reactor.event(0).await;
+            reactor.event(1).await;
+            done.set();
+        })
+    };
+    (0..PAUSES).for_each(|_| thread::yield_now());
+    reactor.fire(0);
+    let blocking = [(); 2].map(|()| {
+        let (entered, done) = (Event::new(), done.clone());
+        let task = executor.spawn({
+            let entered = entered.clone();
+            async move {
+                entered.set();
+                done.block();
+            }
+        });
+        (task, entered)
+    });
+    blocking.iter().for_each(|(_, entered)| entered.block());
+    reactor.fire(1);
+    executor.block_on(async {
+        waiting.await;
+        for (task, _) in blocking {
+            task.await;
+        }
+    });
+}
+
+fn left_by_a_searcher() {
+    block_two_of_three(DriverHandoff::Sentinel);
+}
+
+fn left_by_a_searcher_eager() {
+    block_two_of_three(DriverHandoff::Eager);
 }
 
 fn two_events() {

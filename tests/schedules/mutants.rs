@@ -193,7 +193,14 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: PARK,
         find: "        self.announce_events();\n        self.shared.hand_off(seat);\n    }\n\n    /// Whether this worker",
         replace: "    }\n\n    /// Whether this worker",
-        program: "driver.left_alone",
+        program: "driver.two_events",
+    },
+    Mutant {
+        name: "driver.is_left_by_the_last_searcher",
+        file: SHARED,
+        find: "self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker)",
+        replace: "self.has_work() || driver.is_some_and(|_| false)",
+        program: "driver.left_by_a_searcher_eager",
     },
     Mutant {
         name: "close.wakes_no_worker",

@@ -20,6 +20,8 @@ use ws_executor::{Builder, DriverHandoff, Executor, Handle, yield_now};
 /// Far beyond what a machine may take from a thread, and a rescue takes a millisecond.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+const SLICE: Duration = Duration::from_millis(100);
+
 /// Opened once; those that wait for it in vain give up.
 #[derive(Clone, Default)]
 struct End(Arc<(Mutex<bool>, Condvar)>);
@@ -30,15 +32,18 @@ impl End {
         self.0.1.notify_all();
     }
 
-    /// Blocks; whether it has come.
+    /// Blocks; whether it has come. In many short waits, so that a machine that stood still
+    /// for long is no reason to give up.
     fn wait(&self) -> bool {
-        let open = self.0.0.lock().unwrap();
-        let waited = self
-            .0
-            .1
-            .wait_timeout_while(open, PATIENCE, |open| !*open)
-            .unwrap();
-        *waited.0
+        let mut open = self.0.0.lock().unwrap();
+        for _ in 0..PATIENCE.as_millis() / SLICE.as_millis() {
+            let waited = self.0.1.wait_timeout_while(open, SLICE, |open| !*open);
+            open = waited.unwrap().0;
+            if *open {
+                break;
+            }
+        }
+        *open
     }
 }
 
@@ -342,8 +347,9 @@ fn random_scripts(mode: &Mode, workers: usize, rounds: u64, seed: u64) {
         for task in tasks {
             assert!(
                 executor.block_on(task),
-                "{}, {workers} workers, seed {seed}, round {round}: {script:?} was stranded",
-                mode.name
+                "{}, {workers} workers, seed {seed}, round {round}: {script:?} was stranded: {:#?}",
+                mode.name,
+                executor.metrics()
             );
         }
     }

@@ -139,6 +139,12 @@ impl DriverSeat {
         self.handoff == DriverHandoff::Sentinel && self.is_free()
     }
 
+    /// Whether a worker should enter it at once. The worker that was called for it may have
+    /// found a task instead.
+    pub fn wants_a_worker(&self) -> bool {
+        self.handoff == DriverHandoff::Eager && self.is_free()
+    }
+
     /// What becomes of the driver when its worker leaves it.
     pub(crate) fn handoff(&self) -> DriverHandoff {
         self.handoff

@@ -245,10 +245,13 @@ impl Shared {
             .after_batch(count, |sleeper| self.unpark(sleeper));
     }
 
-    /// Step S3: notifies a worker of work that is left, or of a sentinel that is missing.
+    /// Step S3: notifies a worker of work that is left, of a driver that was left, or of a
+    /// sentinel that is missing.
     pub(crate) fn notify_of_rest(&self) {
-        let is_left = || self.settings.sentinel && self.has_queued();
-        if let Some(sleeper) = self.sleep.after_search(|| self.has_work(), is_left) {
+        let driver = self.driver.as_ref();
+        let work = || self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker);
+        let is_left = || self.has_something_to_watch();
+        if let Some(sleeper) = self.sleep.after_search(work, is_left) {
             self.unpark(sleeper);
         }
     }

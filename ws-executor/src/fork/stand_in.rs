@@ -326,7 +326,8 @@ impl<'a> Watch<'a> {
         seat.turn(Some(Duration::ZERO));
         seat.leave();
         // A worker that parked meanwhile did so in its parker, and nobody turns the driver
-        // while it is parked. One that is awake looks at the driver before it parks.
+        // while it is parked. One that is awake looks at the driver before it parks, or at
+        // S3 if it finds a task instead.
         self.shared.notify_one();
     }
 

@@ -47,8 +47,9 @@
 //! A searcher that finds a task ([`Sleep::found_work`]):
 //! 1. (S1) lowers the count; if others are searching still, that is all;
 //! 2. (S2) fences; if the wake table is empty, that is all; fences heavily;
-//! 3. (S3) if any queue has a task, acts as a pusher at P4; if only quiet places have one,
-//!    sees to it that there is a sentinel ([`Sleep::after_search`]).
+//! 3. (S3) if any queue has a task, acts as a pusher at P4; so it does if the driver was left
+//!    and must not be without a worker. If only quiet places have a task, or the driver may be
+//!    left for a while, it sees to it that there is a sentinel ([`Sleep::after_search`]).
 //!
 //! The fences are the pair of [`asymmetric`]: as if all were `fence(SeqCst)`, only
 //! that pushing, which is frequent, is cheap, and parking, which is a system call

@@ -116,16 +116,16 @@ impl Sleep {
     }
 
     /// Step S3 of the last searcher: whom to notify. If there is no `work` that is worth a
-    /// notification, something may be `queued` all the same: it was worth one when it was
-    /// announced, and its pusher relied on the searcher. Then there has to be a sentinel.
+    /// notification, there may be `something_to_watch` all the same: it was worth one when it
+    /// was announced, and its pusher relied on the searcher. Then there has to be a sentinel.
     pub fn after_search(
         &self,
         work: impl FnOnce() -> bool,
-        queued: impl FnOnce() -> bool,
+        something_to_watch: impl FnOnce() -> bool,
     ) -> Option<Sleeper> {
         if work() || self.sentinel.is_wanted() {
             self.take_sleeper()
-        } else if queued() {
+        } else if something_to_watch() {
             self.want_sentinel()
         } else {
             None
