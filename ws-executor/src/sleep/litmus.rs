@@ -1,7 +1,7 @@
-//! Pushes against parking workers, on real cores; see `ws_core::sync::litmus`.
+//! Pushes against workers that fence heavily, on real cores; see `ws_core::sync::litmus`.
 //!
-//! The left side pushes, the right side parks, and looks once more. One of them must see
-//! the other. The models show the same of every interleaving, but take the light and the
+//! The left side pushes, the right side parks, or stops to search or to watch, and looks once
+//! more. One of them must see the other. The models show the same of every interleaving, but take the light and the
 //! heavy fence for alike.
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,17 +12,19 @@ use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric;
 use ws_core::sync::litmus::{Side, Stores, on_two_cores};
 
+use super::sentinel::Duty;
 use super::{Parking, Searching, Sleep, Sleeper};
+use crate::aside::{AsideCount, WaitsAside};
 
 const ROUNDS: u64 = 10_000;
 
-/// In each round, `push` pushes and says whether it saw a worker; meanwhile worker 0 parks
-/// in `sleep`, and `look` says whether it sees what was pushed. Returns in how many rounds
-/// both saw nothing.
+/// In each round, `push` pushes and says whether it has told anyone, or saw anyone to rely on
+/// no more. Meanwhile the other side starts by `side.start`, does one thing, and says whether
+/// it sees what was pushed; when both are done it tidies up. Returns in how many rounds the
+/// one told nobody and the other saw nothing.
 fn race(
-    sleep: &Sleep,
     mut push: impl FnMut(&Side<'_>, u64) -> bool + Send,
-    look: impl Fn(u64) -> bool + Sync,
+    mut other: impl Other + Send,
 ) -> Result<u64, &'static str> {
     // From now on the light fence is free, if the system permits it.
     asymmetric::heavy();
@@ -31,28 +33,37 @@ fn race(
     on_two_cores(
         |side| {
             for round in 1..=ROUNDS {
-                let saw = push(side, round);
+                let told = push(side, round);
                 side.meet();
-                if !saw && !found.load(Relaxed) {
+                if !told && !found.load(Relaxed) {
                     failures.fetch_add(1, Relaxed);
                 }
             }
         },
         |side| {
             for round in 1..=ROUNDS {
+                other.prepare();
                 side.meet();
                 // So that the next look does not have to wait for memory.
-                look(round);
+                other.look(round);
                 side.start(Stores::Fast);
-                let parking = sleep.start_parking(0, None);
-                found.store(look(round), Relaxed);
+                other.act();
+                found.store(other.look(round), Relaxed);
                 side.meet();
-                let searching = leave(sleep, parking);
-                let _ = sleep.found_work(searching);
+                other.tidy_up();
             }
         },
     )?;
     Ok(failures.into_inner())
+}
+
+/// The side that does something, fences heavily, and looks.
+trait Other {
+    fn prepare(&mut self);
+    fn act(&mut self);
+    fn look(&self, round: u64) -> bool;
+    /// The pusher is done as well.
+    fn tidy_up(&mut self);
 }
 
 /// The pusher's start.
@@ -63,10 +74,144 @@ fn start(side: &Side<'_>, watched: &[&Sleep]) {
     side.start(Stores::Slow);
 }
 
-/// Ends a parking. If the worker was taken, the notification is here: the pusher is done.
-fn leave(sleep: &Sleep, parking: Parking) -> Searching {
-    let cancelled = sleep.cancel_parking(parking);
-    cancelled.unwrap_or_else(|parking| sleep.wake_up(parking).expect("it was notified"))
+/// A worker that parks.
+struct Parks<'a, L> {
+    sleep: &'a Sleep,
+    parking: Option<Parking>,
+    look: L,
+}
+
+impl<'a, L> Parks<'a, L> {
+    fn new(sleep: &'a Sleep, look: L) -> Self {
+        Self {
+            sleep,
+            parking: None,
+            look,
+        }
+    }
+}
+
+impl<L: Fn(u64) -> bool> Other for Parks<'_, L> {
+    fn prepare(&mut self) {}
+
+    fn act(&mut self) {
+        self.parking = Some(self.sleep.start_parking(0, None));
+    }
+
+    fn look(&self, round: u64) -> bool {
+        (self.look)(round)
+    }
+
+    fn tidy_up(&mut self) {
+        let parking = self.parking.take().expect("it parked");
+        let cancelled = self.sleep.cancel_parking(parking);
+        // If it was taken, the notification is here: the pusher is done.
+        let searching = cancelled
+            .unwrap_or_else(|parking| self.sleep.wake_up(parking).expect("it was notified"));
+        let _ = self.sleep.found_work(searching);
+    }
+}
+
+/// Worker 1, which stays parked, and is taken now and then.
+struct Parked<'a> {
+    sleep: &'a Sleep,
+    parking: Option<Parking>,
+}
+
+impl<'a> Parked<'a> {
+    fn new(sleep: &'a Sleep) -> Self {
+        Self {
+            sleep,
+            parking: Some(sleep.start_parking(1, None)),
+        }
+    }
+
+    /// Parks again if it was notified.
+    fn park_again(&mut self) {
+        let parking = self.parking.take().expect("always parked");
+        self.parking = Some(match self.sleep.wake_up(parking) {
+            Ok(searching) => self.sleep.start_parking(1, Some(searching)),
+            Err(parking) => parking,
+        });
+    }
+}
+
+/// The last searcher, which stops with a task in hand while worker 1 is parked (S1 to S3).
+struct StopsSearching<'a> {
+    sleep: &'a Sleep,
+    searching: Option<Searching>,
+    must_look: bool,
+    parked: Parked<'a>,
+    pushed: &'a AtomicU64,
+}
+
+impl Other for StopsSearching<'_> {
+    fn prepare(&mut self) {
+        self.searching = self.sleep.start_searching();
+    }
+
+    fn act(&mut self) {
+        let searching = self.searching.take().expect("no other searches");
+        self.must_look = self.sleep.found_work(searching);
+    }
+
+    fn look(&self, round: u64) -> bool {
+        self.pushed.load(Relaxed) == round && self.must_look
+    }
+
+    fn tidy_up(&mut self) {
+        self.parked.park_again();
+    }
+}
+
+/// The sentinel, worker 1, which gives its duty up.
+struct GivesUp<'a> {
+    sleep: &'a Sleep,
+    duty: Option<Duty>,
+    parked: Parked<'a>,
+    pushed: &'a AtomicU64,
+}
+
+impl Other for GivesUp<'_> {
+    fn prepare(&mut self) {
+        self.duty = self.sleep.take_duty(true);
+    }
+
+    fn act(&mut self) {
+        let duty = self.duty.take().expect("nobody else takes it");
+        self.sleep.give_up(duty);
+    }
+
+    fn look(&self, round: u64) -> bool {
+        self.pushed.load(Relaxed) == round
+    }
+
+    fn tidy_up(&mut self) {
+        self.parked.park_again();
+    }
+}
+
+/// A worker that is about to wait aside.
+struct GoesAside<'a> {
+    count: &'a AsideCount,
+    waits: Option<WaitsAside<'a>>,
+    pushed: &'a AtomicU64,
+}
+
+impl Other for GoesAside<'_> {
+    fn prepare(&mut self) {}
+
+    fn act(&mut self) {
+        self.waits = self.count.enter(2);
+    }
+
+    fn look(&self, round: u64) -> bool {
+        self.pushed.load(Relaxed) == round
+    }
+
+    fn tidy_up(&mut self) {
+        self.waits = None;
+    }
 }
 
 fn expect_none(name: &str, failures: Result<u64, &'static str>) {
@@ -81,13 +226,12 @@ fn a_push_of_a_task_and_a_parking_worker_do_not_miss_each_other() {
     let sleep = Sleep::new(1, 1);
     let pushed: CachePadded<AtomicU64> = CachePadded::default();
     let failures = race(
-        &sleep,
         |side, round| {
             start(side, &[&sleep]);
             pushed.store(round, Relaxed);
             matches!(sleep.after_push(), Some(Sleeper(0)))
         },
-        |round| pushed.load(Relaxed) == round,
+        Parks::new(&sleep, |round| pushed.load(Relaxed) == round),
     );
     expect_none("push, park", failures);
 }
@@ -96,7 +240,6 @@ fn a_push_of_a_task_and_a_parking_worker_do_not_miss_each_other() {
 fn fork(sleep: &Sleep, helpers: &Sleep, idle: &Sleep) -> Result<u64, &'static str> {
     let (lane, stealer) = chase_lev::uneven::<u64>();
     race(
-        sleep,
         move |side, _| {
             // That of the last round.
             let _ = lane.pop();
@@ -104,7 +247,7 @@ fn fork(sleep: &Sleep, helpers: &Sleep, idle: &Sleep) -> Result<u64, &'static st
             lane.push(1);
             helpers.after_fork(idle)
         },
-        |_| !stealer.is_empty(),
+        Parks::new(sleep, |_| !stealer.is_empty()),
     )
 }
 
@@ -113,4 +256,66 @@ fn a_push_of_a_fork_and_a_parking_worker_do_not_miss_each_other() {
     let (helpers, idle) = (Sleep::new(1, 1), Sleep::new(1, 1));
     expect_none("fork, idle worker", fork(&idle, &helpers, &idle));
     expect_none("fork, helper", fork(&helpers, &helpers, &idle));
+}
+
+#[test]
+fn a_push_and_the_last_searcher_do_not_rely_on_each_other() {
+    let sleep = Sleep::new(2, 2);
+    let pushed: CachePadded<AtomicU64> = CachePadded::default();
+    let failures = race(
+        |side, round| {
+            start(side, &[&sleep]);
+            pushed.store(round, Relaxed);
+            sleep.after_push().is_some()
+        },
+        StopsSearching {
+            sleep: &sleep,
+            searching: None,
+            must_look: true,
+            parked: Parked::new(&sleep),
+            pushed: &pushed,
+        },
+    );
+    expect_none("push, last searcher", failures);
+}
+
+#[test]
+fn a_quiet_push_and_a_sentinel_that_gives_up_do_not_miss_each_other() {
+    let sleep = Sleep::new(2, 2);
+    let pushed: CachePadded<AtomicU64> = CachePadded::default();
+    let failures = race(
+        |side, round| {
+            start(side, &[&sleep]);
+            pushed.store(round, Relaxed);
+            sleep.want_sentinel().is_some()
+        },
+        GivesUp {
+            sleep: &sleep,
+            duty: None,
+            parked: Parked::new(&sleep),
+            pushed: &pushed,
+        },
+    );
+    expect_none("quiet push, sentinel", failures);
+}
+
+#[test]
+fn a_push_of_a_pinned_task_and_a_worker_that_goes_aside_do_not_miss_each_other() {
+    let (sleep, count) = (Sleep::new(1, 1), AsideCount::default());
+    let pushed: CachePadded<AtomicU64> = CachePadded::default();
+    let failures = race(
+        |side, round| {
+            start(side, &[&sleep]);
+            let _ = count.is_any();
+            pushed.store(round, Relaxed);
+            assert!(sleep.take_this(0).is_none(), "it is not parked");
+            count.is_any()
+        },
+        GoesAside {
+            count: &count,
+            waits: None,
+            pushed: &pushed,
+        },
+    );
+    expect_none("pinned push, aside", failures);
 }
