@@ -13,9 +13,7 @@
 //! | `sleep::litmus` of `ws-executor`, a task | `Sleep::start_parking` | 30 to 540 |
 //! | `sleep::litmus` of `ws-executor`, a fork | `Sleep::start_parking` | 3 to 50 |
 //! | `sleep::litmus` of `ws-executor`, the last searcher | `Sleep::found_work` | 1 to 3 |
-//! | `sleep::litmus` of `ws-executor`, the sentinel | `Sleep::give_up` | 116 to 1,459 |
 //! | `sleep::litmus` of `ws-executor`, aside | `AsideCount::enter` | 0 to 6 |
-//! | `a_call_and_a_watcher_that_falls_asleep_do_not_miss_each_other` | `Slumber::fall_asleep` | 2,150 to 2,220 |
 //!
 //! Two heavy fences have no test here, those of `Worker::wait` and `Worker::give_way` beside a
 //! closed executor: what is pushed there is pushed under a lock, whose release is a full fence
@@ -31,7 +29,6 @@ use ws_core::chase_lev;
 use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric::{heavy, light};
 use ws_core::sync::litmus::{Side, Stores, on_two_cores};
-use ws_core::sync::slumber::{AWAKE, Answer, Slumber};
 
 const ROUNDS: u64 = 10_000;
 
@@ -90,57 +87,6 @@ fn a_light_and_a_heavy_fence_do_not_miss_each_other() {
         expect_none("heavy, light", store_buffer(heavy, light));
         expect_none("heavy, heavy", store_buffer(heavy, heavy));
         report("light, light", store_buffer(light, light));
-    });
-}
-
-/// One side has something to be watched and calls; the watcher falls asleep meanwhile. Returns
-/// in how many rounds the caller found it awake and it saw nothing to watch.
-fn call_against_sleep() -> Result<u64, &'static str> {
-    // From now on the light fence is free, if the system permits it.
-    heavy();
-    let slumber = Slumber::new(AWAKE);
-    let something: CachePadded<AtomicU64> = CachePadded::default();
-    let seen: CachePadded<AtomicBool> = CachePadded::default();
-    let failures = AtomicU64::new(0);
-    on_two_cores(
-        |side| {
-            for round in 1..=ROUNDS {
-                side.meet();
-                // So that the next look does not have to wait for memory.
-                slumber.is_asleep();
-                side.start(Stores::Slow);
-                something.store(round, Relaxed);
-                let was_awake = slumber.call() == Answer::Awake;
-                side.meet();
-                if was_awake && !seen.load(Relaxed) {
-                    failures.fetch_add(1, Relaxed);
-                }
-            }
-        },
-        |side| {
-            for round in 1..=ROUNDS {
-                slumber.set(AWAKE);
-                side.meet();
-                let look = || something.load(Relaxed) == round;
-                look();
-                side.start(Stores::Fast);
-                let mut saw = false;
-                slumber.fall_asleep(|| {
-                    saw = look();
-                    saw
-                });
-                seen.store(saw, Relaxed);
-                side.meet();
-            }
-        },
-    )?;
-    Ok(failures.into_inner())
-}
-
-#[test]
-fn a_call_and_a_watcher_that_falls_asleep_do_not_miss_each_other() {
-    watchdog::guard("call_against_sleep", || {
-        expect_none("call, sleep", call_against_sleep());
     });
 }
 

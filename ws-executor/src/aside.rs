@@ -9,10 +9,9 @@
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
-//! | `sleep.fence` | light fence of `take_this`, after the push | heavy fence after the count | the pinned task, or the count; both ways |
+//! | `sleep.fence` | fence of `take_this`, after the push | fence after the count | the pinned task, or the count; both ways |
 
-use ws_core::sync::asymmetric;
-use ws_core::sync::atomic::{AtomicUsize, Ordering};
+use ws_core::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// The count.
 #[derive(Default)]
@@ -29,8 +28,8 @@ impl AsideCount {
         let order = Ordering::Relaxed;
         let entered = self.0.fetch_update(order, order, one_more);
         // ORDERING(sleep.fence): between the count and the worker's look at its pinned
-        // tasks; the light one is in `take_this`.
-        asymmetric::heavy();
+        // tasks; the other one is in `take_this`.
+        fence(Ordering::SeqCst);
         entered.ok().map(|_| WaitsAside(self))
     }
 

@@ -42,7 +42,6 @@ use crate::aside::WaitsAside;
 use crate::clock::Instant;
 use crate::context;
 use crate::coop;
-use crate::fork::stand_in;
 use crate::refused::drop_line;
 use crate::shared::Shared;
 use crate::shield;
@@ -163,7 +162,6 @@ fn block_on_visitor<F: Future>(
         Poll::Ready(())
     }));
     let wait = |visitor: Visitor<'_>| with_sleeper(|sleeper| sleeper.run(shared, visitor));
-    stand_in::relieve();
     by(visitor.as_mut(), &wait);
     // If that has done its duty, this is ready already.
     wait(visitor.as_mut());
@@ -445,7 +443,6 @@ impl Sleeper {
             hint::spin_loop();
         }
         let slept = Instant::now();
-        stand_in::relieve();
         while !self.signal.is_over() {
             self.parker.park();
         }

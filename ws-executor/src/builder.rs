@@ -13,12 +13,16 @@ use ws_core::{Driver, Park, ThreadParker, Unpark};
 use crate::coop;
 use crate::driver::{DriverHandoff, DriverSeat, VisitorHost};
 use crate::executor::Executor;
-use crate::fork::stand_in::StandIn;
 use crate::handle::Handle;
+use crate::monitor::Monitor;
+use crate::monitor::look::Stall;
+use crate::monitor::spare::Spares;
+use crate::monitor::thread::{StallHook, starter};
 use crate::shared::{Settings, Shared};
 use crate::stack;
 use crate::task::contain::{Contained, Payload, contain, drop_payload, ignore_panic};
 use crate::threads::{Member, Orders, Threads};
+use crate::tuning::SPARES;
 use crate::worker::hosted::{HostedParker, HostedWorker, WakerSlot};
 use crate::worker::{AnyParker, Queues};
 
@@ -52,6 +56,8 @@ pub struct Builder {
     lifo_slot: bool,
     budget: u32,
     seed: u64,
+    spares: usize,
+    on_stall: Option<StallHook>,
     orders: Orders,
 }
 
@@ -67,6 +73,8 @@ impl Builder {
             lifo_slot: true,
             budget: coop::DEFAULT,
             seed: 0,
+            spares: SPARES,
+            on_stall: None,
             orders: Orders::default(),
         }
     }
@@ -93,9 +101,9 @@ impl Builder {
     }
 
     /// Runs on each worker's thread before anything else, with the worker's number. If
-    /// it panics, [`build`](Self::build) gives an error. It also runs on the thread that
-    /// polls tasks while all workers are in joins, with the number after the last worker's;
-    /// if it panics there, nobody does that.
+    /// it panics, [`build`](Self::build) gives an error. It also runs on
+    /// [spare threads](Self::spares), with the number after the last worker's; if it panics
+    /// there, there are no more of them.
     pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.orders.on_start = Some(Arc::new(hook));
         self
@@ -137,8 +145,7 @@ impl Builder {
     /// of new tasks. While `host` does something else, the tasks that are queued on its worker
     /// may wait.
     ///
-    /// `host` is also called on threads that poll tasks while all workers are in joins or
-    /// computations; see [`HostedWorker::is_spare`].
+    /// `host` is also called on [spare threads](Self::spares); see [`HostedWorker::is_spare`].
     ///
     /// ```
     /// let executor = ws_executor::Executor::builder()
@@ -174,8 +181,7 @@ impl Builder {
     }
 
     /// Whether the task that was woken last runs next, while its data is in the cache;
-    /// yes unless this is called. Without it tasks run in the order they were woken in, as
-    /// they do on [hosted](Self::host) workers.
+    /// yes unless this is called. Without it tasks run in the order they were woken in.
     pub fn lifo_slot(mut self, on: bool) -> Self {
         self.lifo_slot = on;
         self
@@ -192,6 +198,60 @@ impl Builder {
     /// called; what runs where still depends on the threads.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// How many spare threads there may be: 8 unless this is called.
+    ///
+    /// While every worker is kept by a poll that blocks or computes, or is in a
+    /// [join](crate::join), a spare thread polls the other tasks, within 20 milliseconds as a
+    /// rule. If a task blocks that thread as well, another one goes on. With 0, tasks wait for
+    /// a worker. A spare thread is started when it is needed for the first time, and sleeps
+    /// while it is not needed.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let executor = ws_executor::Executor::builder().workers(1).spares(1).build()?;
+    /// let (send, receive) = mpsc::channel();
+    /// // Better: `spawn_blocking`. This keeps the only worker.
+    /// let blocked = executor.spawn(async move { receive.recv() });
+    /// executor.spawn(async move { send.send("polled by a spare thread") }).detach();
+    /// assert!(executor.block_on(blocked).is_ok());
+    /// # Ok::<_, ws_executor::BuildError>(())
+    /// ```
+    pub fn spares(mut self, most: usize) -> Self {
+        self.spares = most;
+        self
+    }
+
+    /// Calls `hook` when a poll has taken longer than 100 milliseconds, once for each such
+    /// poll, while it goes on. Joins and computations do not count: they may take long.
+    ///
+    /// The hook runs on the monitor's thread. While it blocks, nobody looks after tasks that
+    /// their workers do not get to. A panic of the hook ends there.
+    ///
+    /// With a hook, the monitor is awake while any worker is.
+    /// [`Metrics::stalls`](crate::Metrics::stalls) counts without one, too.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    ///
+    /// let (send, receive) = mpsc::channel();
+    /// let executor = ws_executor::Executor::builder()
+    ///     .workers(1)
+    ///     .on_stall(move |stall| send.send(stall.clone()).unwrap())
+    ///     .build()?;
+    /// let task = executor.spawn(async { std::thread::sleep(Duration::from_millis(200)) });
+    /// let stall = receive.recv()?;
+    /// assert_eq!(stall.worker(), 0);
+    /// assert!(stall.lasted() >= Duration::from_millis(100));
+    /// executor.block_on(task);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_stall(mut self, hook: impl Fn(&Stall) + Send + Sync + 'static) -> Self {
+        self.on_stall = Some(Arc::new(hook));
         self
     }
 
@@ -219,15 +279,17 @@ impl Builder {
             .driver
             .map(|driver| DriverSeat::new(driver, self.handoff));
         let settings = Settings {
-            lifo_slot: self.lifo_slot && self.orders.host.is_none(),
-            sentinel: self.orders.host.is_none(),
+            lifo_slot: self.lifo_slot,
+            watches_polls: self.on_stall.is_some(),
             hosted: self.orders.host.is_some(),
             budget: self.budget,
             seed: self.seed,
             stack_size: self.orders.stack_size.unwrap_or_else(stack::default_size),
         };
-        let stand_in = StandIn::new(self.orders.clone());
-        let shared = Shared::new(remotes, seat, self.visitors, settings, stand_in);
+        let spares = Spares::new(self.orders.clone(), self.spares);
+        let shared = Shared::new(remotes, seat, self.visitors, settings, |shared| {
+            Monitor::new(starter(shared.clone(), self.on_stall), spares)
+        });
         let members = queues
             .into_iter()
             .zip(wakers)
@@ -237,6 +299,7 @@ impl Builder {
                 index,
                 queues,
                 waker,
+                searching: shared.sleep.newborn(),
             });
         let threads = start_all(&shared, members, names, &self.orders)?;
         Ok(Executor::from_parts(Handle::new(shared), threads))
@@ -349,6 +412,7 @@ impl fmt::Debug for Builder {
             .field("budget", &self.budget)
             .field("seed", &self.seed)
             .field("driver_handoff", &self.handoff)
+            .field("spares", &self.spares)
             .finish_non_exhaustive()
     }
 }

@@ -4,6 +4,15 @@
 use std::ops::Sub;
 use std::time::Duration;
 
+use ws_core::Park;
+use ws_core::sync::thread;
+
+/// Sleeps in `parker`. The time is over at once, and passes for the others.
+pub(crate) fn sleep(parker: &impl Park, time: Duration) {
+    parker.park_timeout(time);
+    thread::yield_now();
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Instant;
 

@@ -16,8 +16,7 @@ use std::time::Duration;
 use ws_core::Driver;
 use ws_core::driver::Visitor;
 use ws_core::sync::CachePadded;
-use ws_core::sync::asymmetric;
-use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use ws_core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 use crate::coop;
 use crate::task::contain::{Contained, ignore_panic};
@@ -35,8 +34,8 @@ pub enum DriverHandoff {
     /// Nothing: the driver waits for its worker, or for another one to run out of
     /// work.
     Off,
-    /// One parked worker looks up about twice a millisecond, while the driver is being
-    /// used, and takes it over if it was left alone. Costs little; the default.
+    /// The monitor, a thread that looks up about twice a millisecond while the driver is being
+    /// used, has a parked worker take it over if it was left alone. Costs little; the default.
     #[default]
     Sentinel,
     /// Another parked worker takes over at once. The lowest latency, for one more
@@ -127,14 +126,14 @@ impl DriverSeat {
         self.taken.store(false, Ordering::Release);
         // ORDERING(sleep.fence): a worker that parks sees the driver free, or we
         // see it parked.
-        asymmetric::light();
+        fence(Ordering::SeqCst);
     }
 
     pub(crate) fn turns(&self) -> u64 {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Whether a sentinel should keep an eye on it.
+    /// Whether the monitor must keep an eye on it.
     pub fn wants_watching(&self) -> bool {
         self.handoff == DriverHandoff::Sentinel && self.is_free()
     }

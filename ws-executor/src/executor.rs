@@ -281,10 +281,10 @@ impl Executor {
         }
         threads.join();
         let left = timeout.saturating_sub(begun.elapsed());
-        if !shared.stand_in.wait_timeout(left) {
+        if !shared.monitor.wait_timeout(left) {
             return false;
         }
-        shared.stand_in.join();
+        shared.monitor.join();
         true
     }
 
@@ -334,7 +334,7 @@ impl Executor {
     /// Whether the calling thread is one of the executor's own.
     fn is_inside(&self) -> bool {
         let shared = self.handle.shared();
-        current::with(shared, |worker| worker.is_some()) || shared.stand_in.is_current()
+        current::with(shared, |worker| worker.is_some()) || shared.monitor.is_current()
     }
 
     fn wait_for(&self, threads: Threads) {
@@ -342,7 +342,7 @@ impl Executor {
         refused::drop_line();
         if !self.is_inside() && !threads.is_current() {
             threads.join();
-            self.handle.shared().stand_in.join();
+            self.handle.shared().monitor.join();
         }
     }
 }

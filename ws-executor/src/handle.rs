@@ -384,7 +384,7 @@ impl Handle {
         // Also between two polls of a hosted worker: only its host can go on with it.
         let is_worker = current::with_raw(Arc::as_ptr(&self.shared), |worker| worker.is_some());
         assert!(
-            !is_worker && !self.shared.stand_in.is_current(),
+            !is_worker && !self.shared.monitor.is_current(),
             "`wait_idle` on a thread of its own executor would never return: \
              call it outside of the executor's tasks"
         );

@@ -76,6 +76,7 @@ mod task;
 
 mod driver;
 mod fork;
+mod monitor;
 mod pinned;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 mod quiet;
@@ -111,6 +112,7 @@ pub use global::{block_on, compute, install, join, scope, spawn, spawn_blocking,
 pub use handle::{Handle, TryCurrentError};
 pub use local::LocalExecutor;
 pub use metrics::{Metrics, WorkerMetrics};
+pub use monitor::look::Stall;
 pub use scope::{Scope, ScopedTask};
 pub use task::{AbortHandle, FallibleTask, JoinError, JoinHandle, Task};
 pub use worker::hosted::HostedWorker;
@@ -132,7 +134,7 @@ pub mod model {
     pub use crate::quiet::Quiet;
     pub use crate::refused::Refused;
     pub use crate::scope::{Guard as ScopeGuard, State as ScopeState};
-    pub use crate::sleep::sentinel::{Duty, Sentinel};
+    pub use crate::monitor::state::{Call, State as MonitorState};
     pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};
     pub use crate::task::abort::{AbortSlot, Wait};
     pub use crate::task::home::Population;

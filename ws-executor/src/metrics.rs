@@ -28,7 +28,8 @@ pub struct Metrics {
     injector_depth: usize,
     computations_waiting: usize,
     parked_workers: usize,
-    stand_in_polls: u64,
+    spare_polls: u64,
+    stalls: u64,
 }
 
 impl Metrics {
@@ -41,7 +42,8 @@ impl Metrics {
             injector_depth: shared.injector.len(),
             computations_waiting: shared.computations.len(),
             parked_workers: shared.sleep.parked(),
-            stand_in_polls: shared.stand_in.polls.get(),
+            spare_polls: shared.monitor.spares.polls(),
+            stalls: shared.monitor.stalls.get(),
         }
     }
 
@@ -76,11 +78,25 @@ impl Metrics {
         self.computations_waiting
     }
 
-    /// How many polls the stand-in has done, a thread that polls tasks while all workers
-    /// are in joins or computations.
+    /// How many polls [spare threads](crate::Builder::spares) have begun.
+    #[must_use]
+    pub fn spare_polls(&self) -> u64 {
+        self.spare_polls
+    }
+
+    /// The same by its older name.
+    #[doc(hidden)]
     #[must_use]
     pub fn stand_in_polls(&self) -> u64 {
-        self.stand_in_polls
+        self.spare_polls
+    }
+
+    /// How many polls took longer than 100 milliseconds while the monitor was awake: while
+    /// tasks were queued on workers, or at any time with
+    /// [`Builder::on_stall`](crate::Builder::on_stall).
+    #[must_use]
+    pub fn stalls(&self) -> u64 {
+        self.stalls
     }
 
     /// How many workers sleep.

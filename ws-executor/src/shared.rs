@@ -12,7 +12,7 @@
 
 use std::num::NonZero;
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use ws_core::Unpark;
@@ -26,12 +26,12 @@ use crate::clock::Instant;
 use crate::coop;
 use crate::driver::{DriverHandoff, DriverSeat, VisitorHost};
 use crate::fork::job::Fork;
-use crate::fork::stand_in::StandIn;
 use crate::injector::Injector;
 use crate::inside::{Inside, StayingInside};
+use crate::monitor::Monitor;
 use crate::quiet::Quiet;
 use crate::refused::{self, Refused};
-use crate::sleep::{Sleep, Sleeper};
+use crate::sleep::{Searching, Sleep, Sleeper};
 use crate::task::contain::ignore_panic;
 use crate::task::home::Population;
 use crate::task::job::Job;
@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     pub(crate) driver: Option<DriverSeat>,
     /// Who runs the futures of `block_on` on threads that are no workers.
     pub(crate) visitors: Option<VisitorHost>,
-    pub(crate) stand_in: StandIn,
+    pub(crate) monitor: Monitor,
     pub(crate) settings: Settings,
     started: Instant,
     /// The process that has the workers; a forked one has not.
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     /// Who waits until there is nothing left to run.
     quiet: Quiet,
-    /// Workers that wait inside a poll, in a nested `block_on`, and stand-ins that poll.
+    /// Workers that wait inside a poll, in a nested `block_on`, and spare threads that poll.
     inside: Inside,
     /// How many of them run no tasks meanwhile.
     waiting_aside: AsideCount,
@@ -79,9 +79,8 @@ pub(crate) struct Shared {
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) lifo_slot: bool,
-    /// Whether workers can park with a timeout: hosted ones cannot. Without a sentinel
-    /// there is no LIFO slot, and all work is worth sharing.
-    pub(crate) sentinel: bool,
+    /// Whether the monitor watches every poll, because a hook wants to hear of stalls.
+    pub(crate) watches_polls: bool,
     /// Whether workers are futures of a host.
     pub(crate) hosted: bool,
     pub(crate) budget: u32,
@@ -109,24 +108,24 @@ impl Shared {
         driver: Option<DriverSeat>,
         visitors: Option<VisitorHost>,
         settings: Settings,
-        stand_in: StandIn,
+        monitor: impl FnOnce(&Weak<Self>) -> Monitor,
     ) -> Arc<Self> {
         let workers = remotes.len();
-        let shared = Arc::new(Self {
+        let shared = Arc::new_cyclic(|this| Self {
             injector: Injector::new(workers),
             computations: Injector::new(1),
             // Half of them, rounded up: more get into each other's way.
-            sleep: Sleep::new(workers, workers.div_ceil(2)),
+            sleep: Sleep::of_newborn(workers, workers.div_ceil(2)),
             // A helper has nothing better to do.
             helpers: Sleep::new(workers, workers),
             population: Population::new(workers),
-            // One more, for the tasks that a stand-in polls.
+            // One more, for the tasks that spare threads poll.
             registry: Registry::new(workers + 1),
             refused: Refused::new(),
             remotes,
             driver,
             visitors,
-            stand_in,
+            monitor: monitor(this),
             settings,
             started: Instant::now(),
             process: std::process::id(),
@@ -234,8 +233,9 @@ impl Shared {
     /// Notifies a worker of new work, if that is needed.
     #[inline]
     pub(crate) fn notify_one(&self) {
-        if let Some(sleeper) = self.sleep.after_push() {
-            self.unpark(sleeper);
+        match self.sleep.after_push() {
+            Some(sleeper) => self.unpark(sleeper),
+            None => self.watch_if_all_are_awake(),
         }
     }
 
@@ -243,24 +243,34 @@ impl Shared {
     pub(crate) fn notify_many(&self, count: usize) {
         self.sleep
             .after_batch(count, |sleeper| self.unpark(sleeper));
+        self.watch_if_all_are_awake();
     }
 
-    /// Step S3: notifies a worker of work that is left, of a driver that was left, or of a
-    /// sentinel that is missing.
-    pub(crate) fn notify_of_rest(&self) {
-        let driver = self.driver.as_ref();
-        let work = || self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker);
-        let is_left = || self.has_something_to_watch();
-        if let Some(sleeper) = self.sleep.after_search(work, is_left) {
+    /// After P2: if no worker searches or is parked, those that are awake may all be kept by
+    /// their polls.
+    #[inline]
+    fn watch_if_all_are_awake(&self) {
+        self.monitor.watch_if(|| self.sleep.nobody_is_about());
+    }
+
+    /// Notifies a parked worker, if there is one, of nothing in particular.
+    pub(crate) fn notify_idle(&self) {
+        if let Some(sleeper) = self.sleep.take_sleeper() {
             self.unpark(sleeper);
         }
     }
 
-    /// Makes sure that someone watches the slots and the driver, if someone can.
-    #[inline]
-    pub(crate) fn want_sentinel(&self) {
-        if let Some(sleeper) = self.sleep.want_sentinel() {
-            self.unpark(sleeper);
+    /// Steps S1 to S3: stops searching. Notifies a worker of work that is left, or of a driver
+    /// that was left.
+    pub(crate) fn stop_searching(&self, searching: Searching) {
+        if self.sleep.found_work(searching) {
+            let driver = self.driver.as_ref();
+            if self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker) {
+                self.notify_idle();
+            }
+        } else {
+            // If that was the last one, and nobody is parked, pushers may have relied on it.
+            self.monitor.watch_if(|| self.has_work());
         }
     }
 
@@ -268,11 +278,10 @@ impl Shared {
     pub(crate) fn hand_off(&self, seat: &DriverSeat) {
         match seat.handoff() {
             DriverHandoff::Off => {}
-            DriverHandoff::Sentinel => self.want_sentinel(),
+            DriverHandoff::Sentinel => self.monitor.watch(),
             DriverHandoff::Eager => {
-                if let Some(sleeper) = self.sleep.take_sleeper() {
-                    self.unpark(sleeper);
-                }
+                self.notify_idle();
+                self.monitor.watch();
             }
         }
     }
@@ -303,7 +312,7 @@ impl Shared {
         self.refused.push(self.injector.close());
         self.refused.push(self.computations.close());
         self.unpark_all();
-        self.stand_in.close();
+        self.monitor.close();
         self.drop_waiting();
         self.quiet.look_at_end();
     }
@@ -401,6 +410,11 @@ impl Shared {
         }
     }
 
+    /// How many workers have not ended.
+    pub(crate) fn running(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+
     /// Whether it wants to poll the futures of `block_on` on other threads in its own way.
     pub(crate) fn hosts_visitors(&self) -> bool {
         self.driver.is_some() || self.visitors.is_some()
@@ -421,7 +435,7 @@ impl Shared {
     /// guard is dropped. One has to go on: none if this is the last that could.
     pub(crate) fn wait_aside(&self) -> Option<WaitsAside<'_>> {
         self.waiting_aside
-            .enter(self.running.load(Ordering::Relaxed))
+            .enter(self.running())
     }
 
     /// Whether a worker may wait without running tasks; see [`AsideCount::is_any`].

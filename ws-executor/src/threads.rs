@@ -9,6 +9,7 @@ use ws_core::sync::{Condvar, Mutex, MutexGuard, thread};
 
 use crate::clock::Instant;
 use crate::shared::Shared;
+use crate::sleep::Searching;
 use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
 use crate::until::Forever;
 use crate::worker::hosted::{HostedWorker, WakerSlot};
@@ -170,12 +171,15 @@ pub(crate) struct Member {
     pub(crate) queues: Queues,
     /// Where a hosted worker's waker goes.
     pub(crate) waker: Option<Arc<WakerSlot>>,
+    /// It counts as searching before it begins.
+    pub(crate) searching: Searching,
 }
 
 impl Member {
     /// Ends a worker that never had a thread.
     pub(crate) fn end_unborn(self) {
         drop(self.queues);
+        self.shared.stop_searching(self.searching);
         self.shared.drop_last();
         self.shared.worker_ended();
     }
@@ -221,7 +225,7 @@ impl Member {
         let worker = Worker::new(self.shared, self.index, self.queues);
         {
             let _entered = current::enter(&worker);
-            worker.run(&Forever);
+            worker.run_from(Some(self.searching), &Forever);
             worker.end();
         }
         drop(worker);
@@ -235,7 +239,7 @@ impl Member {
         let worker = Rc::new(Worker::new(self.shared, self.index, self.queues));
         // Also between the polls: what the host's reactor wakes belongs to this worker.
         let _entered = current::enter(&worker);
-        let hosted = HostedWorker::new(Rc::clone(&worker), waker);
+        let hosted = HostedWorker::new(Rc::clone(&worker), waker, self.searching);
         ignore_panic(|| host(hosted));
     }
 }

@@ -38,11 +38,7 @@ pub(crate) const DRIVER_INTERVAL: u64 = 1_000;
 /// what it costs to wake one. See `worker/share.rs`.
 pub(crate) const SHARE_WORTH: f64 = 20_000.0;
 
-/// A worker that is in the same poll for this long, with tasks queued, is stuck: then it
-/// is worth taking them. As long as what is worth sharing.
-pub(crate) const STUCK: Duration = Duration::from_micros(20);
-
-/// How many tasks in a ring are a backlog, if they are there for two periods.
+/// How many tasks in a ring are a backlog, if they are there at two looks of the monitor.
 pub(crate) const BACKLOG: usize = 2;
 
 /// How many jobs are taken from the injector at once, at most. Half of the ring, so
@@ -57,18 +53,36 @@ pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
     if most < 8 { (1, 8) } else { (8, most) }
 }
 
-/// How long the sentinel sleeps while something is at risk. A task that is stuck in a slot is found after one to
-/// two of them, and Linux adds some 60 µs to each: with 450 µs a rescue took 1.1 ms.
+/// How long the monitor sleeps between two looks while something is at risk that a parked
+/// worker could do. A task that is stuck in a slot is found after one to two of them, and Linux
+/// adds some 60 µs to each: with 450 µs a rescue took 1.1 ms. The other pauses, and when each
+/// is used, are in `monitor/look.rs`.
 pub(crate) const PERIOD: Duration = Duration::from_micros(350);
 
-/// How long the sentinel sleeps while nothing is at risk. A task that gets stuck then is found
-/// after this and one [`PERIOD`], at the latest. With a look every 350 µs, a message a
-/// millisecond cost more looks than messages.
+/// The longest pause while slots and the driver are used, but nothing is at risk. With a
+/// look every 350 µs, a message a millisecond cost more looks than messages.
 pub(crate) const CALM_PERIOD: Duration = Duration::from_micros(8 * 350);
 
-/// How many looks in a row must find nothing before the sentinel gives its duty up. With one,
-/// every message of a sparse stream called a sentinel anew; see `Rhythm` in `worker/watch.rs`.
+/// The longest pause while tasks are queued and no worker is parked. Two of them must pass
+/// before a spare thread polls. A look costs some 10 µs of CPU time.
+pub(crate) const BUSY_PERIOD: Duration = Duration::from_millis(4);
+
+/// The longest pause while a worker is in one poll for long and nothing else happens. As long
+/// as that of Go's `sysmon`: with two of [`BUSY_PERIOD`], a task that comes then, and finds
+/// every worker kept, is polled within 20 ms.
+pub(crate) const QUIET_PERIOD: Duration = Duration::from_millis(10);
+
+/// How many looks in a row must find nothing before the monitor sleeps. With one, every
+/// message of a sparse stream called it anew.
 pub(crate) const QUIET_LOOKS: u32 = 3;
+
+/// A poll that takes longer is a stall. What tokio's and Go's tools take for one differs; this
+/// is what a user notices.
+pub(crate) const STALL: Duration = Duration::from_millis(100);
+
+/// How many spare threads there may be. Not measured: enough for a few tasks that block in
+/// their polls, where they should not.
+pub(crate) const SPARES: usize = 8;
 
 /// How many calls of `block_on` on one worker run other tasks while they wait, one
 /// inside the other, where it is not known how much of the stack is used.
@@ -95,16 +109,6 @@ pub(crate) const FORK_INTERVAL: u64 = 61;
 /// are due: 16 are some 300 µs of polls, so that beside tasks that take all the time
 /// there is, computations get what they take in pieces of such a distance.
 pub(crate) const COMPUTATION_INTERVALS: u32 = 16;
-
-/// Whether there is a stand-in for workers that are all in joins. Not under the model
-/// checkers: a thread that sleeps and looks for as long as others compute has no end there.
-pub(crate) const STAND_IN: bool = true;
-
-/// How long the stand-in sleeps between two looks: the first after something was due, then
-/// twice as long each time, up to the second. A look costs some 15 µs of CPU time here; at
-/// 350 µs always, it took 5 % from a join that was all there was.
-pub(crate) const STAND_IN_PERIOD: (Duration, Duration) =
-    (Duration::from_micros(500), Duration::from_millis(4));
 
 /// How often a worker looks everywhere once more before it parks, after it has run a fork
 /// or while another worker is in a join: forks come in bursts, and whoever forks pays for

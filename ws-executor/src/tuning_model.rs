@@ -15,17 +15,18 @@ pub(crate) const fn search_rounds(_: usize) -> (u32, u32) {
 }
 pub(crate) const PERIOD: Duration = Duration::from_micros(450);
 pub(crate) const CALM_PERIOD: Duration = PERIOD;
+pub(crate) const BUSY_PERIOD: Duration = PERIOD;
+pub(crate) const QUIET_PERIOD: Duration = PERIOD;
 pub(crate) const QUIET_LOOKS: u32 = 1;
+pub(crate) const STALL: Duration = Duration::from_millis(100);
+pub(crate) const SPARES: usize = 8;
 pub(crate) const MAX_NESTING: u32 = 2;
 pub(crate) const BLOCK_ON_SPINS: (u32, u32) = (1, 1);
 pub(crate) const SPIN_WORTH: Duration = Duration::ZERO;
 pub(crate) const SHARE_WORTH: f64 = 0.0;
 pub(crate) const BACKLOG: usize = 1;
-pub(crate) const STUCK: Duration = Duration::ZERO;
 pub(crate) const HELP_ROUNDS: (u32, u32) = (1, 0);
 pub(crate) const COMPUTATION_INTERVALS: u32 = 2;
 pub(crate) const FORK_INTERVAL: u64 = 2;
-pub(crate) const STAND_IN: bool = false;
-pub(crate) const STAND_IN_PERIOD: (Duration, Duration) = (PERIOD, PERIOD);
 pub(crate) const FORK_YIELDS: u32 = 0;
 pub(crate) const RIPE: Duration = Duration::ZERO;

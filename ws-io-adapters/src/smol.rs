@@ -17,24 +17,18 @@
 //! - Timers are async-io's, and fire in the same place.
 //! - A thread in [`Executor::block_on`] is in an `async_io::block_on`, too: what its future
 //!   waits for itself it sees there, if no worker is in the reactor.
-//!
-//! - When the worker that was in the reactor is kept by a poll for a millisecond or two, a
-//!   thread named `ws-sentinel` has an idle worker take the reactor (module `sentinel`). It
-//!   sleeps while nothing happens.
+//! - When the worker that was in the reactor is kept by a poll for a millisecond or two, the
+//!   executor's monitor has an idle worker take the reactor.
 //!
 //! # What it does not do
 //!
-//! If all workers are kept, events wait for the first that is not, or for the `async-io`
-//! thread, which looks every 10 ms or so. Code that computes for long belongs into
+//! If all workers are kept, events wait for the `async-io` thread, which looks every 10 ms or
+//! so; a [spare thread](ws_executor::Builder::spares) polls what they wake. Code that computes for long belongs into
 //! [`ws_executor::spawn_blocking`], into tasks that yield, or into [`ws_executor::compute`]:
 //! that takes a worker which has no task to poll, and leaves tasks to the others.
 
-mod sentinel;
-
 use ws_core::driver::Visitor;
 use ws_executor::{BuildError, Builder, Executor, HostedWorker};
-
-use self::sentinel::Sentinel;
 
 /// Builds an executor whose idle workers wait in async-io's reactor.
 ///
@@ -58,14 +52,7 @@ use self::sentinel::Sentinel;
 ///
 /// As [`Builder::build`].
 pub fn executor(builder: Builder) -> Result<Executor, BuildError> {
-    let sentinel = Sentinel::new();
-    let host = move |worker: HostedWorker| {
-        if worker.is_spare() {
-            async_io::block_on(worker);
-        } else {
-            async_io::block_on(sentinel.watch(worker));
-        }
-    };
+    let host = |worker: HostedWorker| async_io::block_on(worker);
     let visitors = |future: Visitor<'_>| async_io::block_on(future);
     builder.host(host).host_visitors(visitors).build()
 }

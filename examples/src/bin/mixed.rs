@@ -146,6 +146,6 @@ fn print_workers(metrics: &Metrics) {
     }
     println!(
         "While all of them computed, a stand-in did {} polls.",
-        metrics.stand_in_polls()
+        metrics.spare_polls()
     );
 }

@@ -248,7 +248,7 @@ fn on_a_stand_in() {
             done.send((name, units)).unwrap();
         });
         let (name, units) = is_done.recv().unwrap();
-        assert_eq!(name.as_deref(), Some("ws-stand-in"));
+        assert_eq!(name.as_deref(), Some("ws-spare"));
         assert_eq!(units, [127; 3]);
         end.send(()).unwrap();
         executor.block_on(async { (task.await, computation.await) });

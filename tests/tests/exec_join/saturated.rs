@@ -114,7 +114,7 @@ fn a_task_that_is_woken_from_outside_is_polled() {
                     while answered.recv().unwrap() < number {}
                 }
                 executor.block_on(task);
-                let polls = executor.metrics().stand_in_polls();
+                let polls = executor.metrics().spare_polls();
                 assert!(
                     polls >= 100,
                     "{polls} by the stand-in, {load:?}, {workers} workers"
@@ -178,7 +178,7 @@ fn a_join_on_the_stand_in_waits_for_a_worker() {
                     names_of.send(names(6)).unwrap();
                 })
                 .detach();
-            assert_eq!(names_are.recv().unwrap(), ["ws-stand-in"]);
+            assert_eq!(names_are.recv().unwrap(), ["ws-spare"]);
             // Other tasks are polled meanwhile: there is another stand-in.
             for number in 0..10 {
                 assert_eq!(

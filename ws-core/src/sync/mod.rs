@@ -41,7 +41,6 @@ mod cache_padded;
     not(any(ws_loom, ws_shuttle, miri))
 ))]
 pub mod litmus;
-pub mod slumber;
 #[cfg_attr(
     all(target_arch = "x86_64", not(miri)),
     path = "stack_pointer_x86_64.rs"

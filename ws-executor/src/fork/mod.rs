@@ -73,6 +73,5 @@ mod join;
 pub(crate) mod latch;
 pub(crate) mod outside;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-pub(crate) mod stand_in;
 
 pub(crate) use self::join::join;

@@ -1,8 +1,8 @@
-//! Pushes against workers that fence heavily, on real cores; see `ws_core::sync::litmus`.
+//! The fences of the sleep protocol on real cores; see `ws_core::sync::litmus`.
 //!
-//! The left side pushes, the right side parks, or stops to search or to watch, and looks once
-//! more. One of them must see the other. The models show the same of every interleaving, but take the light and the
-//! heavy fence for alike.
+//! The left side pushes, the right side parks, or stops to search, and looks once more. One of
+//! them must see the other. The models show the same of every interleaving, but take the light
+//! and the heavy fence of forks for alike.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -12,7 +12,6 @@ use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric;
 use ws_core::sync::litmus::{Side, Stores, on_two_cores};
 
-use super::sentinel::Duty;
 use super::{Parking, Searching, Sleep, Sleeper};
 use crate::aside::{AsideCount, WaitsAside};
 
@@ -57,7 +56,7 @@ fn race(
     Ok(failures.into_inner())
 }
 
-/// The side that does something, fences heavily, and looks.
+/// The side that does something, fences, and looks.
 trait Other {
     fn prepare(&mut self);
     fn act(&mut self);
@@ -78,14 +77,17 @@ fn start(side: &Side<'_>, watched: &[&Sleep]) {
 struct Parks<'a, L> {
     sleep: &'a Sleep,
     parking: Option<Parking>,
+    /// Against forks, which are pushed without a fence.
+    fence: fn(),
     look: L,
 }
 
 impl<'a, L> Parks<'a, L> {
-    fn new(sleep: &'a Sleep, look: L) -> Self {
+    fn new(sleep: &'a Sleep, fence: fn(), look: L) -> Self {
         Self {
             sleep,
             parking: None,
+            fence,
             look,
         }
     }
@@ -96,6 +98,7 @@ impl<L: Fn(u64) -> bool> Other for Parks<'_, L> {
 
     fn act(&mut self) {
         self.parking = Some(self.sleep.start_parking(0, None));
+        (self.fence)();
     }
 
     fn look(&self, round: u64) -> bool {
@@ -164,33 +167,6 @@ impl Other for StopsSearching<'_> {
     }
 }
 
-/// The sentinel, worker 1, which gives its duty up.
-struct GivesUp<'a> {
-    sleep: &'a Sleep,
-    duty: Option<Duty>,
-    parked: Parked<'a>,
-    pushed: &'a AtomicU64,
-}
-
-impl Other for GivesUp<'_> {
-    fn prepare(&mut self) {
-        self.duty = self.sleep.take_duty(true);
-    }
-
-    fn act(&mut self) {
-        let duty = self.duty.take().expect("nobody else takes it");
-        self.sleep.give_up(duty);
-    }
-
-    fn look(&self, round: u64) -> bool {
-        self.pushed.load(Relaxed) == round
-    }
-
-    fn tidy_up(&mut self) {
-        self.parked.park_again();
-    }
-}
-
 /// A worker that is about to wait aside.
 struct GoesAside<'a> {
     count: &'a AsideCount,
@@ -231,7 +207,7 @@ fn a_push_of_a_task_and_a_parking_worker_do_not_miss_each_other() {
             pushed.store(round, Relaxed);
             matches!(sleep.after_push(), Some(Sleeper(0)))
         },
-        Parks::new(&sleep, |round| pushed.load(Relaxed) == round),
+        Parks::new(&sleep, || {}, |round| pushed.load(Relaxed) == round),
     );
     expect_none("push, park", failures);
 }
@@ -247,7 +223,7 @@ fn fork(sleep: &Sleep, helpers: &Sleep, idle: &Sleep) -> Result<u64, &'static st
             lane.push(1);
             helpers.after_fork(idle)
         },
-        Parks::new(sleep, |_| !stealer.is_empty()),
+        Parks::new(sleep, asymmetric::heavy, |_| !stealer.is_empty()),
     )
 }
 
@@ -277,26 +253,6 @@ fn a_push_and_the_last_searcher_do_not_rely_on_each_other() {
         },
     );
     expect_none("push, last searcher", failures);
-}
-
-#[test]
-fn a_quiet_push_and_a_sentinel_that_gives_up_do_not_miss_each_other() {
-    let sleep = Sleep::new(2, 2);
-    let pushed: CachePadded<AtomicU64> = CachePadded::default();
-    let failures = race(
-        |side, round| {
-            start(side, &[&sleep]);
-            pushed.store(round, Relaxed);
-            sleep.want_sentinel().is_some()
-        },
-        GivesUp {
-            sleep: &sleep,
-            duty: None,
-            parked: Parked::new(&sleep),
-            pushed: &pushed,
-        },
-    );
-    expect_none("quiet push, sentinel", failures);
 }
 
 #[test]

@@ -103,7 +103,6 @@
     not(any(ws_loom, ws_shuttle, miri))
 ))]
 mod litmus;
-pub(crate) mod sentinel;
 mod table;
 
 use ws_core::chaos;
@@ -111,7 +110,6 @@ use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric;
 use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
-use self::sentinel::Sentinel;
 use self::table::WakeTable;
 
 /// No worker has this number.
@@ -128,8 +126,6 @@ pub struct Sleep {
     in_driver: AtomicUsize,
     /// How many workers may start to search of their own accord.
     limit: usize,
-    /// Who watches the slots and the driver.
-    pub sentinel: Sentinel,
 }
 
 /// A worker that counts as searching.
@@ -162,8 +158,21 @@ impl Sleep {
             notified: (0..workers).map(unset).collect(),
             in_driver: AtomicUsize::new(NO_ONE),
             limit,
-            sentinel: Sentinel::new(),
         }
+    }
+
+    /// As [`new`](Self::new), where all workers are about to search for the first time, each
+    /// with its [`newborn`](Self::newborn). So a push that comes before they have begun does
+    /// not take them for busy.
+    pub fn of_newborn(workers: usize, limit: usize) -> Self {
+        let sleep = Self::new(workers, limit);
+        sleep.searching.store(workers, Ordering::Relaxed);
+        sleep
+    }
+
+    /// A worker that has not begun; once for each.
+    pub fn newborn(&self) -> Searching {
+        Searching(())
     }
 
     /// Steps P2 to P5, but for the unparking: whom a push has to notify.
@@ -172,7 +181,7 @@ impl Sleep {
         chaos::point("sleep.push.published");
         // ORDERING(sleep.fence): P2; without it a task and a parked worker may
         // miss each other.
-        asymmetric::light();
+        fence(Ordering::SeqCst);
         if self.searching.load(Ordering::Relaxed) > 0 {
             return None;
         }
@@ -183,7 +192,7 @@ impl Sleep {
     /// workers are notified as there are tasks, less those that search already.
     pub fn after_batch(&self, count: usize, mut notify: impl FnMut(Sleeper)) {
         // ORDERING(sleep.fence): P2.
-        asymmetric::light();
+        fence(Ordering::SeqCst);
         let searching = self.searching.load(Ordering::Relaxed);
         for _ in searching..count {
             match self.take_sleeper() {
@@ -198,7 +207,7 @@ impl Sleep {
     #[inline(always)]
     pub fn after_fork(&self, idle: &Self) -> bool {
         chaos::point("sleep.fork.published");
-        // ORDERING(sleep.fence): P2, for both tables.
+        // ORDERING(sleep.fork): P2, for both tables.
         asymmetric::light();
         !self.table.is_empty() || !idle.table.is_empty()
     }
@@ -206,6 +215,8 @@ impl Sleep {
     /// Steps P3 to P5, but for the unparking, for a fork: a helper, or else a worker in
     /// `idle`.
     pub fn take_helper(&self, idle: &Self) -> Option<Sleeper> {
+        // ORDERING(sleep.fence): P2, against a helper that stops to search.
+        fence(Ordering::SeqCst);
         if self.searching.load(Ordering::Relaxed) > 0 {
             return None;
         }
@@ -227,7 +238,7 @@ impl Sleep {
     /// Steps P4 and P5 for one certain worker: after a push that only it can see.
     pub fn take_this(&self, worker: usize) -> Option<Sleeper> {
         // ORDERING(sleep.fence): P2.
-        asymmetric::light();
+        fence(Ordering::SeqCst);
         self.table.take(worker).then(|| self.count_in(worker))
     }
 
@@ -252,10 +263,9 @@ impl Sleep {
         Some(Searching(()))
     }
 
-    /// Whether anyone else searches than the caller, who does if there is a `searching`.
-    /// That one is responsible then, for tasks and for the duty, until it stops.
-    pub(crate) fn others_search(&self, searching: &Option<Searching>) -> bool {
-        self.searching.load(Ordering::Relaxed) > usize::from(searching.is_some())
+    /// Whether no worker searches, and none is parked, at some moment.
+    pub fn nobody_is_about(&self) -> bool {
+        self.searching.load(Ordering::Relaxed) == 0 && self.table.is_empty()
     }
 
     /// Steps S1 and S2: stops searching, with a task in hand. Returns whether the
@@ -282,15 +292,11 @@ impl Sleep {
             return false;
         }
         chaos::point("sleep.found.last");
-        // ORDERING(sleep.fence): S2; whoever parks after this look at the table
-        // looks at the queues after our fence.
+        // ORDERING(sleep.fence): S2; a worker that parks after this look at the table
+        // looks at the queues after our fence. So does the caller, after a pusher that has
+        // seen the higher count.
         fence(Ordering::SeqCst);
-        if !someone_parked() {
-            return false;
-        }
-        // ORDERING(sleep.fence): S2, against the light fences of pushers.
-        asymmetric::heavy();
-        true
+        someone_parked()
     }
 
     /// Steps W1 to W3: publishes that `worker` is about to park.
@@ -302,7 +308,7 @@ impl Sleep {
             self.searching.fetch_sub(1, Ordering::AcqRel);
         }
         // ORDERING(sleep.fence): W3.
-        asymmetric::heavy();
+        fence(Ordering::SeqCst);
         chaos::point("sleep.park.fenced");
         Parking { worker }
     }

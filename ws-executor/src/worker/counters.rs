@@ -73,6 +73,11 @@ impl Counters {
         Duration::from_nanos(slept)
     }
 
+    /// Whether the worker sleeps, in any manner.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.asleep_since.load(Ordering::Relaxed) != 0
+    }
+
     /// How long the worker was awake.
     pub(crate) fn busy(&self, age: Duration) -> Duration {
         let asleep = Duration::from_nanos(self.asleep.get());

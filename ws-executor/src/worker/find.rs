@@ -5,7 +5,6 @@ use std::time::Duration;
 use ws_core::sync::{hint, thread};
 
 use super::lane::Stolen;
-use super::watch::Finding;
 use super::{Work, Worker};
 use crate::sleep::Searching;
 use crate::task::job::Job;
@@ -33,7 +32,7 @@ impl Worker {
             self.search(until)
         })?;
         if let Some(searching) = searching.take() {
-            self.stop_searching(searching);
+            self.shared.stop_searching(searching);
         }
         Some(work)
     }
@@ -215,13 +214,7 @@ impl Worker {
     fn search(&self, until: &impl Until) -> Option<Work> {
         self.pace.pause();
         self.counters().set_mean_poll(self.pace.mean());
-        let rescue = || self.rescue().map(Work::Task);
-        let work = self
-            .act_on_finding()
-            .map(Work::Task)
-            .or_else(rescue)
-            .or_else(|| self.search_rounds(until))
-            .or_else(rescue);
+        let work = self.search_rounds(until);
         if let Some(Work::Task(_)) = work {
             self.pace.resume();
         }
@@ -315,32 +308,6 @@ impl Worker {
         counters
             .tasks_stolen
             .add((self.ring.len() - before + 1) as u64);
-        Some(job)
-    }
-
-    /// Takes from the worker that needs help, if this one saw that as the sentinel.
-    fn act_on_finding(&self) -> Option<Job> {
-        match self.finding.replace(Finding::Quiet) {
-            Finding::Stuck(worker) => self.rescue_from(worker),
-            Finding::Backlog(worker) => self.steal_from(worker),
-            Finding::Busy | Finding::AtRisk | Finding::Quiet | Finding::DriverLeft => None,
-        }
-    }
-
-    /// Takes from a worker that is stuck: in the same poll as at the last look, and with
-    /// tasks queued then and now.
-    fn rescue(&self) -> Option<Job> {
-        let victim = self.watch.borrow_mut().stuck(&self.shared, self.index)?;
-        self.rescue_from(victim)
-    }
-
-    fn rescue_from(&self, victim: usize) -> Option<Job> {
-        let slot = &self.shared.remotes[victim].slot;
-        let job = slot.take().inspect(|_| self.counters().tasks_stolen.add(1));
-        let job = job.or_else(|| self.steal_from(victim))?;
-        // Nobody knows how long it will be stuck: this is no time for sparing wake-ups.
-        self.shared
-            .notify_many(self.shared.remotes[victim].ring.len() + self.ring.len());
         Some(job)
     }
 }

@@ -5,7 +5,7 @@
 //! turn the driver. So each time that the future is pending and has been woken already, one
 //! job has its turn; if there is none, the driver has.
 
-use ws_core::sync::asymmetric;
+use ws_core::sync::atomic::{Ordering, fence};
 
 use super::{Work, Worker};
 
@@ -14,7 +14,7 @@ impl Worker {
     pub(crate) fn give_way(&self) {
         if self.shared.is_closed() {
             // ORDERING(sleep.fence): as in `wait`.
-            asymmetric::heavy();
+            fence(Ordering::SeqCst);
             self.drop_queued();
             self.shared.drop_refused();
             self.run_what_is_left();

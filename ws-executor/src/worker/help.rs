@@ -70,6 +70,7 @@ impl Worker {
     fn sleep_helping(&self, searching: Option<Searching>, latch: &impl Latch) -> Searching {
         let helpers = &self.shared.helpers;
         let mut parking = helpers.start_parking(self.index, searching);
+        self.shared.fence_against_forks();
         if self.shared.has_forks() || !latch.fall_asleep() {
             match helpers.cancel_parking(parking) {
                 Ok(searching) => return searching,

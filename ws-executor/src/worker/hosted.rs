@@ -3,8 +3,7 @@
 //! Some reactors are best driven by their own `block_on`: it polls its future, and
 //! sleeps in the reactor while that is pending. A hosted worker is such a future:
 //! where a worker would block, it returns `Pending`, and whoever notifies the worker
-//! wakes the future. It cannot wait for a period, so there is no sentinel, and no LIFO slot,
-//! whose pushes notify nobody.
+//! wakes the future.
 //!
 //! Between two polls the thread is its host's, but still that worker's: a task that is
 //! woken there, most likely by an event that the host has seen, goes into the worker's
@@ -60,26 +59,25 @@ enum State {
 }
 
 impl HostedWorker {
-    pub(crate) fn new(worker: Rc<Worker>, waker: Arc<WakerSlot>) -> Self {
+    pub(crate) fn new(worker: Rc<Worker>, waker: Arc<WakerSlot>, searching: Searching) -> Self {
         // The thread is its host's now, until it is polled.
         worker.turning.set(true);
         Self(Kind::Worker(Hosted {
             worker,
             waker,
-            state: State::Running(None),
+            state: State::Running(Some(searching)),
         }))
     }
 
-    /// The life of a stand-in, in one poll.
+    /// The life of a spare thread, in one poll.
     pub(crate) fn spare(life: impl FnOnce() + 'static) -> Self {
         Self(Kind::Spare(Some(Box::new(life))))
     }
 
-    /// Returns whether this is no worker, but a thread that polls tasks while all workers are
-    /// in joins or computations. It runs its whole life in its first poll.
+    /// Returns whether this is a [spare thread](crate::Builder::spares), which is no worker. It
+    /// runs its whole life in its first poll.
     ///
-    /// A host runs it as it runs the workers, so that tasks find its context there. It should
-    /// not take it for a worker that is kept by a task.
+    /// A host runs it as it runs the workers, so that tasks find its context there.
     #[must_use]
     pub fn is_spare(&self) -> bool {
         matches!(self.0, Kind::Spare(_))
@@ -96,7 +94,7 @@ impl Hosted {
             State::Parked(parking) => Some(self.worker.unpark_for_good(parking)),
         };
         if let Some(searching) = searching {
-            self.worker.stop_searching(searching);
+            self.worker.shared.stop_searching(searching);
         }
     }
 
@@ -128,7 +126,7 @@ impl Worker {
         for _ in 0..TICKS {
             if self.should_stop(&Forever) {
                 if let Some(searching) = searching {
-                    self.stop_searching(searching);
+                    self.shared.stop_searching(searching);
                 }
                 return Poll::Ready(());
             }

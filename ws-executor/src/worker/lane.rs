@@ -2,7 +2,8 @@
 //!
 //! What a fork is, and why none is forgotten, is in [`fork`](crate::fork).
 
-use ws_core::sync::atomic::Ordering;
+use ws_core::sync::asymmetric;
+use ws_core::sync::atomic::{Ordering, fence};
 
 use super::Worker;
 use crate::context;
@@ -45,7 +46,7 @@ impl Worker {
             // A lost race is no reason to insist: whoever won has work.
             .find_map(|owner| {
                 let lane = &self.shared.remotes[owner].lane;
-                if !self.watch.borrow_mut().is_ripe(owner, lane.oldest()) {
+                if !self.fork_ages.borrow_mut().is_ripe(owner, lane.oldest()) {
                     return None;
                 }
                 let fork = lane.steal().success()?;
@@ -90,8 +91,10 @@ impl Worker {
         let depth = if forking.load(Ordering::Relaxed) {
             Depth::OnTop
         } else {
-            // ORDERING: relaxed; the stand-in's fences order it, see there.
             forking.store(true, Ordering::Relaxed);
+            // ORDERING(sleep.forking): a worker that parks sees that forks may come, or the
+            // pushes that follow see it in the wake table.
+            fence(Ordering::SeqCst);
             Depth::Outermost
         };
         self.hand_over_to_peers();
@@ -123,9 +126,6 @@ impl Worker {
         let driver_is_free = self.shared.driver.as_ref().is_some_and(DriverSeat::is_free);
         if driver_is_free || !self.ring.is_empty() {
             self.shared.notify_one();
-        }
-        if !self.shared.sleep.someone_parked() {
-            self.shared.stand_in.call(&self.shared);
         }
     }
 }
@@ -165,11 +165,26 @@ impl Drop for Forking<'_> {
     }
 }
 
+impl Remote {
+    /// Whether the worker is in a join, or in a computation.
+    pub(crate) fn is_forking(&self) -> bool {
+        self.forking.load(Ordering::Relaxed)
+    }
+}
+
 impl Shared {
     /// Whether any worker is in a join, or in a computation.
     pub(crate) fn someone_forks(&self) -> bool {
-        let forks = |remote: &Remote| remote.forking.load(Ordering::Relaxed);
-        self.remotes.iter().any(forks)
+        self.remotes.iter().any(Remote::is_forking)
+    }
+
+    /// Between W3 and W4 of a worker that parks: fences for the pushes of forks, which do not
+    /// pay for a fence themselves. No worker is in a join as a rule; then there are none.
+    pub(crate) fn fence_against_forks(&self) {
+        if self.someone_forks() {
+            // ORDERING(sleep.fork): W3.
+            asymmetric::heavy();
+        }
     }
 
     /// Whether any lane has a fork.

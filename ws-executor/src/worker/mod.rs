@@ -16,16 +16,13 @@
 //! 6. the pinned tasks, if the last job was one;
 //! 7. the injector, for a batch, which goes into the ring, where others can steal it.
 //!
-//! Then it searches, and counts as searching meanwhile:
-//! 1. the worker that it found stuck, or with a backlog, as the sentinel;
-//! 2. a worker that is stuck: in the same poll as at the last look, with tasks queued;
-//! 3. for some rounds: the rings of others, in random order, half of one that is worth it
-//!    (`share.rs`); the injector; the lanes of others, for the oldest fork of a `join`
-//!    (`lane.rs`); the computations;
-//! 4. once more a worker that is stuck.
+//! Then it searches for some rounds, and counts as searching meanwhile. In each round:
+//! 1. the rings of others, in random order, half of one that is worth it (`share.rs`);
+//! 2. the injector, for a batch;
+//! 3. the lanes of others, in random order, for the oldest fork of a `join` (`lane.rs`);
+//! 4. the computations.
 //!
-//! Then it parks (`park.rs`): in the driver if that is free, without a timeout unless it is
-//! the sentinel.
+//! Then it parks (`park.rs`), without a timeout: in the driver if that is free.
 //!
 //! # Where it puts jobs
 //!
@@ -45,8 +42,8 @@ pub(crate) mod hosted;
 mod lane;
 mod pace;
 mod park;
+mod ripe;
 mod share;
-mod watch;
 
 use std::cell::{Cell, RefCell};
 use std::iter;
@@ -59,7 +56,7 @@ use ws_core::{FastRand, Park, Unpark, ring, slot};
 use self::counters::Counters;
 use self::lane::Stolen;
 use self::pace::Pace;
-use self::watch::{Finding, Watch};
+use self::ripe::ForkAges;
 use crate::driver::DriverSeat;
 use crate::fork::job::Fork;
 use crate::refused;
@@ -83,7 +80,8 @@ pub(crate) struct Worker {
     parker: AnyParker,
     rand: RefCell<FastRand>,
     pace: Pace,
-    watch: RefCell<Watch>,
+    /// How long the forks of others have been there.
+    fork_ages: RefCell<ForkAges>,
     /// Where jobs are on their way from the injector to the ring; empty otherwise.
     batch: RefCell<Vec<Job>>,
     /// The shard of the injector to begin with.
@@ -96,10 +94,6 @@ pub(crate) struct Worker {
     streak: Cell<u32>,
     /// How long to search before parking; adapts.
     rounds: Cell<u32>,
-    /// What this worker saw as the sentinel, if it has not acted on it yet.
-    finding: Cell<Finding>,
-    /// Whether it saw, as the sentinel, that the driver was left alone.
-    relieves: Cell<bool>,
     /// How many polls there had been when the worker last woke up.
     polls_at_wake: Cell<Option<u64>>,
     /// How many polls there had been when the worker last left the driver.
@@ -189,15 +183,13 @@ impl Worker {
             parker,
             rand: RefCell::new(rand),
             pace: Pace::new(),
-            watch: RefCell::new(Watch::new(workers)),
+            fork_ages: RefCell::new(ForkAges::new(workers)),
             batch: RefCell::new(Vec::with_capacity(INJECTOR_BATCH)),
             shard: Cell::new(index),
             pinned_last: Cell::new(false),
             intervals: Cell::new(0),
             streak: Cell::new(0),
             rounds: Cell::new(search_rounds(workers).0),
-            finding: Cell::new(Finding::Quiet),
-            relieves: Cell::new(false),
             polls_at_wake: Cell::new(None),
             polls_at_turn: Cell::new(0),
             turning: Cell::new(false),
@@ -253,7 +245,11 @@ impl Worker {
 
     /// Runs jobs until the executor is closed or `until` is over.
     pub(crate) fn run(&self, until: &impl Until) {
-        let mut searching = None;
+        self.run_from(None, until);
+    }
+
+    /// As [`run`](Self::run), by a worker that may count as searching already.
+    pub(crate) fn run_from(&self, mut searching: Option<Searching>, until: &impl Until) {
         while !self.should_stop(until) {
             match self.next_work(&mut searching, until) {
                 Some(work) => self.run_work(work),
@@ -261,7 +257,7 @@ impl Worker {
             }
         }
         if let Some(searching) = searching {
-            self.stop_searching(searching);
+            self.shared.stop_searching(searching);
         }
     }
 
@@ -289,13 +285,6 @@ impl Worker {
         self.shared.poll(job);
     }
 
-    /// Stops searching, with a job in hand, or for good.
-    fn stop_searching(&self, searching: Searching) {
-        if self.shared.sleep.found_work(searching) {
-            self.shared.notify_of_rest();
-        }
-    }
-
     /// Takes in a job that was spawned or woken on this thread.
     #[inline]
     pub(crate) fn woken(&self, job: Job) {
@@ -303,7 +292,7 @@ impl Worker {
             return self.take_in_differently(job);
         }
         match self.slot.push(job) {
-            None => self.shared.want_sentinel(),
+            None => self.shared.monitor.watch(),
             Some(evicted) => {
                 self.push(evicted);
                 self.announce();

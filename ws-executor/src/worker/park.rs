@@ -3,12 +3,10 @@
 
 use std::time::Duration;
 
-use ws_core::sync::asymmetric;
+use ws_core::sync::atomic::{Ordering, fence};
 
 use super::Worker;
-use super::watch::{Finding, Rhythm};
 use crate::driver::DriverSeat;
-use crate::sleep::sentinel::Duty;
 use crate::sleep::{Parking, Searching};
 use crate::tuning::{DRIVER_INTERVAL, DRIVER_LATENCY, PERIOD, SPIN_WORTH};
 use crate::until::Until;
@@ -20,10 +18,6 @@ pub(super) enum Place {
     Parker,
     /// In the driver, or in its host.
     Driver,
-    /// In its parker, although the driver is free: as the sentinel that someone called
-    /// who left the driver to run a task, and is most likely back in a moment. If it took
-    /// the driver instead, every event would wake two workers in turn.
-    Post,
 }
 
 impl Worker {
@@ -33,18 +27,16 @@ impl Worker {
         searching: Option<Searching>,
         until: &impl Until,
     ) -> Option<Searching> {
-        let (place, mut duty) = self.take_place(&searching);
+        let place = self.take_place();
         let searching = match self.start_parking(searching, place, until) {
             Ok(parking) => {
                 self.fall_asleep();
-                duty = duty.or_else(|| self.take_duty(place));
-                let searching = self.sleep(parking, place, &mut duty, until);
+                let searching = self.sleep(parking, place, until);
                 self.wake_up(place);
                 searching
             }
             Err(searching) => Some(searching),
         };
-        self.end_duty(duty);
         self.leave_place(place);
         searching
     }
@@ -65,6 +57,9 @@ impl Worker {
             self.search_longer(4);
         }
         self.polls_at_wake.set(Some(counters.polls.get()));
+        if self.shared.settings.watches_polls {
+            self.shared.monitor.watch();
+        }
     }
 
     /// Sleeps until `until` is over, and polls nothing meanwhile.
@@ -73,7 +68,7 @@ impl Worker {
             if self.shared.is_closed() {
                 // ORDERING(sleep.fence): `enqueue` of `pinned.rs` sees the executor closed, or
                 // this sees what it has pushed.
-                asymmetric::heavy();
+                fence(Ordering::SeqCst);
                 // What it waits for may be queued here, where no other worker takes it, or
                 // may have been refused.
                 self.drop_queued();
@@ -120,6 +115,7 @@ impl Worker {
         until: &impl Until,
     ) -> Result<Parking, Searching> {
         let parking = self.shared.sleep.start_parking(self.index, searching);
+        self.shared.fence_against_forks();
         let driver = self.shared.driver.as_ref();
         let missed_driver = place == Place::Parker && driver.is_some_and(DriverSeat::was_missed);
         if self.has_reason_to_stay(until) || missed_driver {
@@ -138,19 +134,16 @@ impl Worker {
         &self,
         mut parking: Parking,
         place: Place,
-        duty: &mut Option<Duty>,
         until: &impl Until,
     ) -> Option<Searching> {
         let sleep = &self.shared.sleep;
-        let (mut finding, mut rhythm) = (Finding::Busy, Rhythm::new());
         loop {
             let mut ended = sleep.wake_up(parking).map(Some);
-            if self.has_queued() && duty.is_none() {
+            if self.has_queued() {
                 // What the driver woke: no need to count as searching, and to stop again.
-                // A sentinel has to: whoever stops searching sees to it that there is one.
                 ended =
                     ended.or_else(|parking| sleep.cancel_parking_with_work(parking).map(|()| None));
-            } else if self.has_reason_to_stay(until) || self.should_act_on(finding) {
+            } else if self.has_reason_to_stay(until) {
                 ended = ended.or_else(|parking| sleep.cancel_parking(parking).map(Some));
             }
             parking = match ended {
@@ -158,27 +151,11 @@ impl Worker {
                 Err(parking) => parking,
             };
             self.shared.act_if_quiet();
-            if rhythm.is_over() {
-                *duty = self.renew(duty.take(), place);
-                rhythm = Rhythm::new();
+            match place {
+                Place::Driver => self.turn(None),
+                Place::Parker => self.parker.park(),
             }
-            finding = self.block(duty, place, rhythm.period());
-            rhythm.hear(finding);
         }
-    }
-
-    /// Blocks once, in the driver or in the parker; the sentinel for a `period` only.
-    fn block(&self, duty: &Option<Duty>, place: Place, period: Duration) -> Finding {
-        let timeout = duty.as_ref().map(|_| period);
-        match (place, timeout) {
-            (Place::Driver, timeout) => self.turn(timeout),
-            (Place::Parker | Place::Post, None) => self.parker.park(),
-            (Place::Parker | Place::Post, Some(period)) => self.parker.park_timeout(period),
-        }
-        if duty.is_none() {
-            return Finding::Busy;
-        }
-        self.watch.borrow_mut().look(&self.shared, self.index)
     }
 
     /// Whether the worker should not sleep: work, the end, or what `until` says.
@@ -194,58 +171,16 @@ impl Worker {
         !self.slot.is_empty() || !self.ring.is_empty()
     }
 
-    /// Whether what the sentinel sees is to be acted on; the search begins with it.
-    fn should_act_on(&self, finding: Finding) -> bool {
-        self.finding.set(finding);
-        self.relieves.set(finding == Finding::DriverLeft);
-        !matches!(finding, Finding::Busy | Finding::AtRisk | Finding::Quiet)
-    }
-
-    /// Gives the duty up, if there is nothing to watch after all.
-    fn renew(&self, duty: Option<Duty>, place: Place) -> Option<Duty> {
-        self.shared.sleep.give_up(duty?);
-        self.take_duty(place)
-    }
-
-    /// Becomes the sentinel, if there should be one. Who sleeps in the driver leaves that
-    /// to a worker that is still searching, and is going to sleep in its parker.
-    fn take_duty(&self, place: Place) -> Option<Duty> {
-        if !self.shared.settings.sentinel {
-            return None;
-        }
-        let sleep = &self.shared.sleep;
-        let something_to_watch = self.shared.has_something_to_watch();
-        if place == Place::Driver && sleep.leave_duty_to_searcher(something_to_watch) {
-            return None;
-        }
-        sleep.take_duty(something_to_watch)
-    }
-
-    fn end_duty(&self, duty: Option<Duty>) {
-        if let Some(duty) = duty {
-            self.shared.sleep.hand_on(duty);
-        }
-    }
-
-    /// Where to sleep: in the driver, if there is one and it is free, and this worker is
-    /// not wanted elsewhere. Before W1, so that whoever finds this worker in the wake table
-    /// knows where it sleeps.
-    fn take_place(&self, searching: &Option<Searching>) -> (Place, Option<Duty>) {
-        let Some(seat) = &self.shared.driver else {
-            return (Place::Parker, None);
-        };
-        let sleep = &self.shared.sleep;
-        let relieves = self.relieves.take();
-        if !relieves && seat.wants_watching() && !sleep.others_search(searching) {
-            if let Some(duty) = sleep.take_wanted_duty() {
-                return (Place::Post, Some(duty));
+    /// Where to sleep: in the driver, if there is one and it is free. Before W1, so that a
+    /// pusher that finds this worker in the wake table knows where it sleeps.
+    fn take_place(&self) -> Place {
+        match &self.shared.driver {
+            Some(seat) if seat.take() => {
+                self.shared.sleep.enter_driver(self.index);
+                Place::Driver
             }
+            _ => Place::Parker,
         }
-        if !seat.take() {
-            return (Place::Parker, None);
-        }
-        sleep.enter_driver(self.index);
-        (Place::Driver, None)
     }
 
     fn leave_place(&self, place: Place) {

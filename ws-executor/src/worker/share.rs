@@ -8,24 +8,21 @@
 //!
 //! So a worker tells others of its ring only if the *backlog*, the number of tasks in it
 //! times the mean time of a poll, is worth it ([`SHARE_WORTH`]); thieves go by the same
-//! measure. Everything below is left to the [`sentinel`], as the LIFO slot is: it looks
-//! twice a millisecond while something is queued, and takes what does not move, or does not get less.
-//!
-//! [`sentinel`]: crate::sleep::sentinel
+//! measure. Everything below is left to the [`monitor`](crate::monitor), as the LIFO slot is:
+//! it shares what does not move, or does not get less.
 
 use super::Worker;
-use crate::shared::{Remote, Shared};
+use crate::shared::Shared;
 use crate::tuning::SHARE_WORTH;
 
 impl Worker {
-    /// Tells others of what was put into the ring: a worker, or the sentinel.
+    /// Tells others of what was put into the ring: the monitor, and a worker if it is worth it.
     #[inline]
     pub(super) fn announce(&self) {
+        self.shared.monitor.watch();
         let backlog = self.ring.len() as f64 * self.pace.mean();
-        if backlog >= SHARE_WORTH || !self.shared.settings.sentinel {
+        if backlog >= SHARE_WORTH {
             self.shared.notify_one();
-        } else {
-            self.shared.want_sentinel();
         }
     }
 
@@ -43,8 +40,7 @@ impl Shared {
     pub(crate) fn is_worth_stealing_from(&self, worker: usize) -> bool {
         let remote = &self.remotes[worker];
         let tasks = remote.ring.len();
-        let backlog = || tasks as f64 * remote.counters.mean_poll();
-        tasks > 0 && (!self.settings.sentinel || backlog() >= SHARE_WORTH)
+        tasks > 0 && tasks as f64 * remote.counters.mean_poll() >= SHARE_WORTH
     }
 
     /// Whether there is work that a parked worker should be notified of.
@@ -53,22 +49,5 @@ impl Shared {
             || self.has_forks()
             || !self.computations.is_empty()
             || (0..self.workers()).any(|worker| self.is_worth_stealing_from(worker))
-    }
-
-    /// Whether any slot or ring has a task.
-    pub(crate) fn has_queued(&self) -> bool {
-        let queued = |remote: &Remote| !remote.slot.is_empty() || !remote.ring.is_empty();
-        self.remotes.iter().any(queued)
-    }
-
-    /// Whether something is left to the sentinel: a slot or a ring that is not empty, or
-    /// a driver that nobody is in.
-    pub(crate) fn has_something_to_watch(&self) -> bool {
-        self.settings.sentinel
-            && (self.has_queued()
-                || self
-                    .driver
-                    .as_ref()
-                    .is_some_and(|seat| seat.wants_watching()))
     }
 }

@@ -1,0 +1,295 @@
+//! What the monitor does about what it sees: a function of two looks.
+//!
+//! A worker is *stuck* if it has begun no poll between two looks and had tasks in its slot or
+//! its ring at both. It has a *backlog* if its ring had several tasks at both. The driver was
+//! *left* if it was free at both looks and nobody entered it between them.
+//!
+//! In this order:
+//! 1. no worker is parked, and none has begun a poll: a spare thread must poll the tasks that
+//!    are due, and turn the driver if it was left;
+//! 2. workers are stuck: their tasks must be shared;
+//! 3. the driver was left, and a worker is parked: that worker must enter it;
+//! 4. a worker has a backlog, and another one is parked: the backlog must be shared;
+//! 5. every worker was parked with nothing to do, at several looks: the monitor may sleep.
+//!
+//! # How far apart the looks are
+//!
+//! | what the monitor has seen | pause |
+//! |---|---|
+//! | a task is in a slot or a ring, or nobody is in the driver, and a worker is parked | [`PERIOD`] |
+//! | a spare thread has polled tasks since the look before | [`PERIOD`] |
+//! | something is due, and no worker is parked | twice the last one, up to [`BUSY_PERIOD`] |
+//! | slots or the driver were used since the look before | twice the last one, up to [`CALM_PERIOD`] |
+//! | neither | twice the last one, up to [`QUIET_PERIOD`] |
+//!
+//! So a server that gets a message every millisecond has a monitor that is awake all the time,
+//! which costs a third of a look a message. A monitor that slept in each pause would be
+//! called anew by each message: over tokio's I/O that made ten system calls of a message
+//! instead of three.
+
+use std::time::Duration;
+
+use crate::clock::Instant;
+use crate::tuning::{
+    BACKLOG, BUSY_PERIOD, CALM_PERIOD, PERIOD, QUIET_LOOKS, QUIET_PERIOD, STALL,
+};
+
+/// What the monitor must do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Nothing, until the next look.
+    Nothing,
+    /// Fall asleep.
+    Sleep,
+    /// Share the tasks of these workers with all others.
+    Share(Vec<usize>),
+    /// Let a parked worker enter the driver, or the reactor of its host.
+    AttendDriver,
+    /// Let a spare thread poll tasks.
+    PollTasks,
+}
+
+/// One worker, at one look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WorkerView {
+    /// How many polls it has begun.
+    pub(super) polls: u64,
+    /// How many tasks are in its slot and its ring.
+    pub(super) queued: usize,
+    /// Whether it sleeps, in any manner.
+    pub(super) asleep: bool,
+    /// Whether it is in a join or a computation.
+    pub(super) forking: bool,
+}
+
+/// Where the reactor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DriverView {
+    /// There is none, or it needs no watching, or a worker is in it.
+    Attended,
+    /// Nobody is in it; it was entered so often before.
+    Left(u64),
+    /// It belongs to the host of the workers, and is attended while none of them is kept by a
+    /// poll.
+    Hosted,
+}
+
+/// All workers, at one look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Snapshot {
+    pub(super) workers: Vec<WorkerView>,
+    /// Whether a worker is parked that can be notified.
+    pub(super) someone_parked: bool,
+    /// Whether all of them are.
+    pub(super) all_parked: bool,
+    /// Whether a task is in the injector.
+    pub(super) injected: bool,
+    pub(super) driver: DriverView,
+    /// How often slots and the driver were used so far.
+    pub(super) uses: u64,
+    /// How many polls spare threads have begun so far.
+    pub(super) spare_polls: u64,
+}
+
+impl Snapshot {
+    fn has_queued(&self) -> bool {
+        self.workers.iter().any(|worker| worker.queued > 0)
+    }
+
+    /// Whether there is anything that a monitor must be awake for.
+    pub(super) fn has_something_to_watch(&self) -> bool {
+        !self.all_parked
+            || self.injected
+            || self.has_queued()
+            || matches!(self.driver, DriverView::Left(_))
+    }
+
+    /// Whether something is at risk that a parked worker could do.
+    fn is_at_risk(&self) -> bool {
+        self.someone_parked
+            && (self.has_queued()
+                || match self.driver {
+                    DriverView::Attended => false,
+                    DriverView::Left(_) => true,
+                    DriverView::Hosted => !self.all_parked,
+                })
+    }
+}
+
+/// A poll that takes long; see [`Builder::on_stall`](crate::Builder::on_stall).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    worker: usize,
+    lasted: Duration,
+}
+
+impl Stall {
+    /// The number of the worker.
+    #[must_use]
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// For how long the worker has been in this poll, at least.
+    #[must_use]
+    pub fn lasted(&self) -> Duration {
+        self.lasted
+    }
+}
+
+/// What the monitor remembers of the look before.
+pub(super) struct Watch {
+    last: Option<Snapshot>,
+    workers: Vec<Memory>,
+    period: Duration,
+    /// How many looks in a row found every worker parked with nothing to do.
+    quiet: u32,
+}
+
+/// What it remembers of a worker.
+#[derive(Clone, Copy)]
+struct Memory {
+    /// When the worker was first seen in its poll.
+    since: Instant,
+    /// That poll has been reported as a stall.
+    reported: bool,
+    /// Another worker was told to enter the host's reactor meanwhile.
+    relieved: bool,
+}
+
+impl Memory {
+    fn begin(now: Instant) -> Self {
+        Self {
+            since: now,
+            reported: false,
+            relieved: false,
+        }
+    }
+}
+
+impl Watch {
+    pub(super) fn new(workers: usize) -> Self {
+        Self {
+            last: None,
+            workers: vec![Memory::begin(Instant::now()); workers],
+            period: PERIOD,
+            quiet: 0,
+        }
+    }
+
+    /// How long to sleep until the next look.
+    pub(super) fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// Decides what to do, and remembers what it has seen.
+    pub(super) fn look(&mut self, now: Snapshot) -> Action {
+        let action = match self.last.take() {
+            Some(last) => {
+                self.choose_period(&last, &now);
+                self.count_quiet(&last, &now);
+                self.decide(&last, &now)
+            }
+            None => Action::Nothing,
+        };
+        if self.quiet < QUIET_LOOKS {
+            self.last = Some(now);
+            return action;
+        }
+        // The next look is the first one again.
+        (self.period, self.quiet) = (PERIOD, 0);
+        Action::Sleep
+    }
+
+    fn decide(&mut self, last: &Snapshot, now: &Snapshot) -> Action {
+        let pairs = || last.workers.iter().zip(&now.workers);
+        let begun_none = |(last, now): (&WorkerView, &WorkerView)| last.polls == now.polls;
+        let was_left = matches!(now.driver, DriverView::Left(_)) && last.driver == now.driver;
+        let is_due = now.injected || now.has_queued() || was_left;
+        let parked = last.someone_parked || now.someone_parked;
+        if is_due && !parked && pairs().all(begun_none) {
+            return Action::PollTasks;
+        }
+        let is_stuck = |pair: (&WorkerView, &WorkerView)| {
+            begun_none(pair) && pair.0.queued > 0 && pair.1.queued > 0
+        };
+        let stuck = numbers(pairs().map(is_stuck));
+        if !stuck.is_empty() {
+            return Action::Share(stuck);
+        }
+        // Of every poll that lasts, so that a later look need not ask for it again.
+        let is_kept = now.driver == DriverView::Hosted && self.is_kept(last, now);
+        if !now.someone_parked {
+            return Action::Nothing;
+        }
+        if was_left || is_kept {
+            return Action::AttendDriver;
+        }
+        let has_backlog =
+            |(last, now): (&WorkerView, &WorkerView)| last.queued.min(now.queued) >= BACKLOG;
+        let backlogs = numbers(pairs().map(has_backlog));
+        if backlogs.is_empty() {
+            Action::Nothing
+        } else {
+            Action::Share(backlogs)
+        }
+    }
+
+    /// Whether a poll keeps a worker, and no other was told to enter the reactor meanwhile.
+    fn is_kept(&mut self, last: &Snapshot, now: &Snapshot) -> bool {
+        let pairs = last.workers.iter().zip(&now.workers);
+        let mut kept = false;
+        for ((last, now), memory) in pairs.zip(&mut self.workers) {
+            let is_same = last.polls == now.polls && !last.asleep && !now.asleep;
+            kept |= is_same && !memory.relieved;
+            memory.relieved = is_same;
+        }
+        kept
+    }
+
+    /// Chooses the next pause.
+    fn choose_period(&mut self, last: &Snapshot, now: &Snapshot) {
+        let longest = if now.is_at_risk() || last.spare_polls != now.spare_polls {
+            PERIOD
+        } else if !now.someone_parked && (now.injected || now.has_queued()) {
+            BUSY_PERIOD
+        } else if last.uses != now.uses {
+            CALM_PERIOD
+        } else {
+            QUIET_PERIOD
+        };
+        self.period = (self.period * 2).min(longest);
+    }
+
+    /// Counts the looks in a row that found nothing to watch.
+    fn count_quiet(&mut self, last: &Snapshot, now: &Snapshot) {
+        let is_quiet = !now.has_something_to_watch() && last.uses == now.uses;
+        self.quiet = if is_quiet { self.quiet + 1 } else { 0 };
+    }
+
+    /// The polls that have become stalls since the look before; before [`look`](Self::look).
+    pub(super) fn stalls(&mut self, now: &Snapshot) -> Vec<Stall> {
+        let time = Instant::now();
+        let last = self.last.as_ref();
+        let mut stalls = Vec::new();
+        for (worker, (view, memory)) in now.workers.iter().zip(&mut self.workers).enumerate() {
+            let is_same = last.is_some_and(|last| last.workers[worker].polls == view.polls);
+            if !is_same || view.asleep || view.forking {
+                *memory = Memory::begin(time);
+                continue;
+            }
+            let lasted = time - memory.since;
+            if lasted >= STALL && !memory.reported {
+                memory.reported = true;
+                stalls.push(Stall { worker, lasted });
+            }
+        }
+        stalls
+    }
+}
+
+/// Where `true` is.
+fn numbers(list: impl Iterator<Item = bool>) -> Vec<usize> {
+    let indexed = list.enumerate();
+    indexed.filter(|it| it.1).map(|it| it.0).collect()
+}

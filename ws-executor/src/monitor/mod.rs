@@ -1,0 +1,192 @@
+//! The monitor: a thread that looks after tasks which their workers do not get to.
+//!
+//! # The problem
+//!
+//! Nobody is notified of a task in a LIFO slot, nor of a few short tasks in a ring: their
+//! worker is about to run them, and to run them elsewhere would take longer
+//! (`worker/share.rs`). But the poll that pushed them may block or compute for a second, while
+//! other workers sleep. The same holds for a driver that its worker has left for such a poll:
+//! nobody sees what the reactor has to say. And if every worker is in such a poll, or in a
+//! join, nobody polls at all.
+//!
+//! # The idea
+//!
+//! One thread looks at the workers every now and then, as `sysmon` does in the runtime of Go.
+//! It compares what it sees with the look before ([`look`]), and acts ([`thread`]):
+//! - it moves the tasks of a stuck worker to the injector, and notifies;
+//! - it notifies a parked worker of a driver that was left;
+//! - it lets a [spare thread](spare) poll tasks while every worker is kept.
+//!
+//! The monitor itself polls nothing and turns no driver, so that no task can keep it.
+//!
+//! It is started when something is to be watched for the first time. It falls asleep when every
+//! worker was parked at some looks, and is called again by the next quiet push ([`state`]). So
+//! an idle executor makes no system call, a stream of messages with short pauses calls it
+//! once, and a quiet push costs one relaxed load.
+//!
+//! A worker that is parked could watch the others instead, and sleep with a timeout. The
+//! duty has to be handed from worker to worker then: two protocols more, and a worker that
+//! sleeps in the parker of a host cannot do it.
+//!
+//! If the system refuses the thread, tasks behind a poll that blocks wait for its end. The next
+//! quiet push asks again, at most once a second.
+
+pub(crate) mod look;
+pub(crate) mod spare;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub(crate) mod state;
+pub(crate) mod thread;
+
+use std::io;
+use std::time::Duration;
+
+use ws_core::sync::thread::JoinHandle;
+use ws_core::sync::{Mutex, MutexGuard};
+use ws_core::{ThreadUnparker, Unpark};
+
+use self::spare::Spares;
+use self::state::{Call, State};
+use crate::clock::Instant;
+use crate::task::contain::{drop_payload, ignore_panic};
+use crate::threads::Progress;
+use crate::worker::counters::Counter;
+
+/// How long a refused thread is not asked for again.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Starts the monitor's thread.
+pub(crate) type Start = Box<dyn Fn() -> io::Result<Started> + Send + Sync>;
+
+/// A monitor's thread.
+pub(crate) struct Started {
+    pub(crate) handle: JoinHandle<()>,
+    pub(crate) unparker: ThreadUnparker,
+}
+
+/// The monitor, as the rest of the executor sees it.
+pub(crate) struct Monitor {
+    state: State,
+    thread: Mutex<Thread>,
+    pub(crate) spares: Spares,
+    /// How far the thread is.
+    pub(crate) progress: Progress,
+    /// Polls that became stalls; written by the thread.
+    pub(crate) stalls: Counter,
+}
+
+struct Thread {
+    /// None when the executor is closed.
+    start: Option<Start>,
+    started: Option<Started>,
+    /// When the system refused it.
+    refused: Option<Instant>,
+}
+
+impl Monitor {
+    pub(crate) fn new(start: Start, spares: Spares) -> Self {
+        Self {
+            state: State::absent(),
+            thread: Mutex::new(Thread {
+                start: Some(start),
+                started: None,
+                refused: None,
+            }),
+            spares,
+            progress: Progress::default(),
+            stalls: Counter::default(),
+        }
+    }
+
+    fn thread(&self) -> MutexGuard<'_, Thread> {
+        // No user code runs under the lock, so it is not poisoned.
+        self.thread.lock().expect("never poisoned")
+    }
+
+    /// Makes sure that the monitor watches. Who may call this is said in [`state`].
+    #[inline]
+    pub(crate) fn watch(&self) {
+        if self.state.needs_call() {
+            self.call();
+        }
+    }
+
+    /// As [`watch`](Self::watch), if there is something to watch.
+    #[inline]
+    pub(crate) fn watch_if(&self, is_something_to_watch: impl FnOnce() -> bool) {
+        if self.state.needs_call() && is_something_to_watch() {
+            self.call();
+        }
+    }
+
+    #[cold]
+    fn call(&self) {
+        match self.state.call() {
+            Call::Nothing => {}
+            Call::Unpark => self.unpark(),
+            Call::Start => self.start(),
+        }
+    }
+
+    fn unpark(&self) {
+        if let Some(started) = &self.thread().started {
+            started.unparker.unpark();
+        }
+    }
+
+    /// Starts the thread; the state is awake already.
+    fn start(&self) {
+        let mut thread = self.thread();
+        let Some(start) = &thread.start else {
+            return self.state.set_gone();
+        };
+        let waits = |refused: &Instant| refused.elapsed() < PATIENCE;
+        if thread.refused.as_ref().is_some_and(waits) {
+            return self.state.set_absent();
+        }
+        match start() {
+            Ok(started) => thread.started = Some(started),
+            Err(_) => {
+                thread.refused = Some(Instant::now());
+                self.state.set_absent();
+            }
+        }
+    }
+
+    /// The executor is closed: lets the threads see it, and no other begin.
+    pub(crate) fn close(&self) {
+        let start = {
+            let mut thread = self.thread();
+            self.state.set_gone();
+            thread.start.take()
+        };
+        // It owns the user's hooks.
+        ignore_panic(|| drop(start));
+        self.unpark();
+        self.spares.close();
+    }
+
+    /// Whether the calling thread is the monitor's, or a spare one.
+    pub(crate) fn is_current(&self) -> bool {
+        let me = ws_core::sync::thread::current().id();
+        let monitor = self.thread();
+        let is_monitor = monitor.started.as_ref();
+        is_monitor.is_some_and(|it| it.handle.thread().id() == me) || self.spares.is_current()
+    }
+
+    /// After `close`: waits until all threads have ended, or not much longer than `timeout`.
+    pub(crate) fn wait_timeout(&self, timeout: Duration) -> bool {
+        let begun = Instant::now();
+        let started = usize::from(self.thread().started.is_some());
+        self.progress.wait_for_end(started, timeout)
+            && (self.spares).wait_timeout(timeout.saturating_sub(begun.elapsed()))
+    }
+
+    /// After `close`: waits for the threads.
+    pub(crate) fn join(&self) {
+        let started = self.thread().started.take();
+        if let Some(Err(payload)) = started.map(|started| started.handle.join()) {
+            drop_payload(payload);
+        }
+        self.spares.join();
+    }
+}

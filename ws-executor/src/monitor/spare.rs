@@ -1,0 +1,350 @@
+//! Spare threads: they poll tasks while every worker is kept by a poll or a join.
+//!
+//! # The problem
+//!
+//! A worker in a join polls no tasks: a task may take a lock that the join below holds. A
+//! worker in a poll that blocks polls none either. If all workers are in one of the two, a task
+//! that is woken waits for as long as the shortest of them takes, and so does the driver.
+//!
+//! # The idea
+//!
+//! The [monitor](super) sees that no worker is parked, and that none has begun a poll since
+//! its last look. Then it rouses a spare thread for one *round*: the thread turns the driver,
+//! and polls what is due, wherever it is queued, until nothing is due or a worker is back. If
+//! the thread is kept by a task itself, the monitor rouses another one, up to
+//! [`Builder::spares`](crate::Builder::spares).
+//!
+//! A spare thread is no worker: it has no queues. What is spawned or woken there goes to the
+//! injector, a `join` goes to the workers, and a `block_on` just waits. Tasks that are pinned
+//! to a worker, and computations, are not for it.
+//!
+//! The threads are started when they are needed for the first time, with the hooks of the
+//! workers and the number that comes after theirs. If the workers are hosted, their host runs
+//! these threads, too ([`HostedWorker::is_spare`]). If the system or the host refuses them,
+//! tasks wait.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | makes visible |
+//! |---|---|---|---|
+//! | `spare.round` | the end of a round | the monitor that looks for an idle thread | what the thread did in the round |
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ws_core::sync::atomic::{AtomicBool, Ordering};
+use ws_core::sync::thread::{self, JoinHandle};
+use ws_core::sync::{Mutex, MutexGuard};
+use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark};
+
+use crate::context;
+use crate::handle::Handle;
+use crate::shared::{Remote, Shared};
+use crate::task::contain::{contain, drop_payload, ignore_panic};
+use crate::task::job::Job;
+use crate::threads::{Orders, Progress};
+use crate::worker::counters::Counter;
+use crate::worker::hosted::HostedWorker;
+
+/// How many polls before the next look whether a worker is back. Not measured.
+const BATCH: u64 = 16;
+
+/// All spare threads of an executor.
+pub(crate) struct Spares {
+    threads: Mutex<Threads>,
+    most: usize,
+    progress: Progress,
+}
+
+struct Threads {
+    /// How they are to be started; none when the executor is closed.
+    orders: Option<Orders>,
+    list: Vec<Spare>,
+    /// How many have been started in all.
+    started: usize,
+    /// How many polls there had been when the monitor last looked.
+    polls_seen: u64,
+}
+
+/// One thread.
+struct Spare {
+    handle: JoinHandle<()>,
+    unparker: ThreadUnparker,
+    round: Arc<Round>,
+}
+
+/// What the monitor and a thread tell each other.
+#[derive(Default)]
+struct Round {
+    /// Set by the monitor, cleared by the thread at the end of the round.
+    is_on: AtomicBool,
+    /// The thread has ended, or cannot begin.
+    is_over: AtomicBool,
+    /// Written by the thread.
+    polls: Counter,
+}
+
+impl Spares {
+    pub(crate) fn new(orders: Orders, most: usize) -> Self {
+        Self {
+            threads: Mutex::new(Threads {
+                orders: Some(orders),
+                list: Vec::new(),
+                started: 0,
+                polls_seen: 0,
+            }),
+            most,
+            progress: Progress::default(),
+        }
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Threads> {
+        // No user code runs under the lock, so it is not poisoned.
+        self.threads.lock().expect("never poisoned")
+    }
+
+    /// How many polls they have begun.
+    pub(crate) fn polls(&self) -> u64 {
+        self.threads().polls()
+    }
+
+    /// Lets one of them do a round, unless one is at it and goes on; by the monitor.
+    pub(super) fn rouse(&self, shared: &Arc<Shared>) {
+        let mut threads = self.threads();
+        let polls = threads.polls();
+        let goes_on = std::mem::replace(&mut threads.polls_seen, polls) != polls;
+        let mut idle = None;
+        let mut busy = false;
+        for spare in &threads.list {
+            // ORDERING(spare.round): acquire side.
+            let is_on = spare.round.is_on.load(Ordering::Acquire);
+            let is_over = spare.round.is_over.load(Ordering::Relaxed);
+            busy |= is_on && !is_over;
+            if !is_on && !is_over {
+                idle = Some(spare);
+            }
+        }
+        if busy && goes_on {
+            return;
+        }
+        match idle {
+            Some(spare) => {
+                spare.round.is_on.store(true, Ordering::Relaxed);
+                spare.unparker.unpark();
+            }
+            None => self.start(&mut threads, shared),
+        }
+    }
+
+    /// Starts one more, with a round to do.
+    fn start(&self, threads: &mut Threads, shared: &Arc<Shared>) {
+        let Some(orders) = threads.orders.clone() else {
+            return;
+        };
+        if threads.list.len() >= self.most {
+            return;
+        }
+        let parker = ThreadParker::new();
+        let unparker = parker.unparker();
+        let round = Arc::new(Round::default());
+        round.is_on.store(true, Ordering::Relaxed);
+        let mut builder = thread::Builder::new().name("ws-spare".to_owned());
+        if let Some(size) = orders.stack_size {
+            builder = builder.stack_size(size);
+        }
+        let life = {
+            let (shared, round) = (Arc::clone(shared), Arc::clone(&round));
+            move || live(&shared, &orders, &round, parker)
+        };
+        // If there is no thread to be had, the next look asks again.
+        if let Ok(handle) = builder.spawn(life) {
+            threads.started += 1;
+            threads.list.push(Spare {
+                handle,
+                unparker,
+                round,
+            });
+        }
+    }
+
+    /// The executor is closed: lets the threads see it, and no other begin.
+    pub(super) fn close(&self) {
+        self.forget_orders();
+        for spare in &self.threads().list {
+            spare.unparker.unpark();
+        }
+    }
+
+    /// No other begins.
+    fn forget_orders(&self) {
+        let orders = self.threads().orders.take();
+        // The hooks are the user's.
+        ignore_panic(|| drop(orders));
+    }
+
+    /// Whether the calling thread is one of them.
+    pub(super) fn is_current(&self) -> bool {
+        let me = thread::current().id();
+        let is_me = |spare: &Spare| spare.handle.thread().id() == me;
+        self.threads().list.iter().any(is_me)
+    }
+
+    /// After `close`: waits until all threads have ended, or not much longer than `timeout`.
+    pub(super) fn wait_timeout(&self, timeout: Duration) -> bool {
+        let started = self.threads().started;
+        self.progress.wait_for_end(started, timeout)
+    }
+
+    /// After `close`: waits for the threads.
+    pub(super) fn join(&self) {
+        let list = std::mem::take(&mut self.threads().list);
+        for spare in list {
+            if let Err(payload) = spare.handle.join() {
+                drop_payload(payload);
+            }
+        }
+    }
+}
+
+impl Threads {
+    fn polls(&self) -> u64 {
+        self.list.iter().map(|spare| spare.round.polls.get()).sum()
+    }
+}
+
+/// The life of a thread.
+fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: ThreadParker) {
+    let number = shared.workers();
+    match contain(|| orders.on_start.iter().for_each(|hook| hook(number))) {
+        Ok(()) => {
+            let (own, round) = (Arc::clone(shared), Arc::clone(round));
+            let life = move || Life::new(&own, &round).run(&parker);
+            match (&orders.host, &shared.driver) {
+                (Some(host), _) => ignore_panic(|| host(HostedWorker::spare(life))),
+                (None, Some(seat)) => {
+                    let mut life = Some(life);
+                    seat.enter(&mut || life.take().into_iter().for_each(|life| life()));
+                }
+                (None, None) => life(),
+            }
+        }
+        Err(payload) => drop_payload(payload),
+    }
+    round.is_over.store(true, Ordering::Relaxed);
+    if !shared.is_closed() {
+        // A hook panics, or the host does not poll: so it would be with the next one.
+        shared.monitor.spares.forget_orders();
+    }
+    ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(number)));
+    shared.monitor.spares.progress.report_end();
+}
+
+struct Life<'a> {
+    shared: &'a Arc<Shared>,
+    round: &'a Round,
+    handle: Handle,
+    /// How many polls each worker had begun at the last look.
+    polls: Box<[u64]>,
+}
+
+impl<'a> Life<'a> {
+    fn new(shared: &'a Arc<Shared>, round: &'a Round) -> Self {
+        Self {
+            shared,
+            round,
+            handle: Handle::new(Arc::clone(shared)),
+            polls: vec![0; shared.workers()].into(),
+        }
+    }
+
+    fn run(mut self, parker: &ThreadParker) {
+        while !self.shared.is_closed() {
+            if !self.round.is_on.load(Ordering::Relaxed) {
+                parker.park();
+                continue;
+            }
+            self.do_round();
+            // ORDERING(spare.round): release side.
+            self.round.is_on.store(false, Ordering::Release);
+        }
+    }
+
+    /// Turns the driver, and polls what is due.
+    fn do_round(&mut self) {
+        self.look_at_workers();
+        self.turn_driver();
+        {
+            // A drain waits for what is under way here.
+            let _inside = self.shared.wait_inside();
+            while let Some(job) = self.next_due() {
+                self.round.polls.add(1);
+                let is_look_due = self.round.polls.get() % BATCH == 0;
+                context::within(Some(self.handle.clone()), || self.shared.poll(job));
+                if self.shared.is_closed() || is_look_due && self.a_worker_is_back() {
+                    break;
+                }
+                if is_look_due {
+                    // Tasks that yield are due again and again.
+                    self.turn_driver();
+                }
+            }
+        }
+        self.shared.look_again_if_wanted();
+        if self.shared.is_closed() {
+            // What was pending in the last poll may come after all workers' ends.
+            self.shared.drop_waiting();
+        }
+    }
+
+    /// Whether a worker is parked, or has begun a poll since the last look.
+    fn a_worker_is_back(&mut self) -> bool {
+        self.look_at_workers() || self.shared.sleep.someone_parked()
+    }
+
+    /// Whether a worker has begun a poll since the last look.
+    fn look_at_workers(&mut self) -> bool {
+        let mut news = false;
+        for (seen, remote) in self.polls.iter_mut().zip(&self.shared.remotes) {
+            let now = remote.counters.polls.get();
+            news |= std::mem::replace(seen, now) != now;
+        }
+        news
+    }
+
+    fn turn_driver(&self) {
+        let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) else {
+            return;
+        };
+        // What it wakes goes to the injector.
+        seat.turn(Some(Duration::ZERO));
+        seat.leave();
+        // A worker that parked meanwhile did so in its parker, and nobody turns the driver
+        // while it is parked. One that is awake looks at the driver before it parks, or at
+        // S3 if it finds a task instead.
+        self.shared.notify_one();
+    }
+
+    /// A task that is due, wherever it is queued; each time another place comes first. What
+    /// yields goes to the injector, and must not keep the others waiting.
+    fn next_due(&self) -> Option<Job> {
+        let shared = self.shared;
+        let turn = self.round.polls.get() as usize;
+        let start = turn / 2;
+        let injected = || shared.injector.pull(start);
+        let queued = || {
+            let workers = shared.workers();
+            let remotes = || {
+                let from_here = shared.remotes.iter().cycle().skip(start % workers);
+                from_here.take(workers)
+            };
+            let slot = |remote: &Remote| remote.slot.take();
+            let ring = |remote: &Remote| remote.ring.steal().success();
+            remotes().find_map(slot).or_else(|| remotes().find_map(ring))
+        };
+        if turn % 2 == 0 {
+            injected().or_else(queued)
+        } else {
+            queued().or_else(injected)
+        }
+    }
+}
