@@ -7,9 +7,7 @@
 //!
 //! That has limits, which are documented at [`Executor::block_on`]: what is on top
 //! has to return before the future below is polled again, and the stack is finite.
-//! When half of it is used, the thread hands its queues to the others and waits *aside*,
-//! running nothing. One worker has to go on, or all could wait for a task that nobody
-//! runs: the last one that could does not wait aside, but panics.
+//! When half of it is used, a call that would have to wait panics.
 //!
 //! A future that yields is due again at once, and would keep its worker from all others. So
 //! one job has its turn before each poll of such a future (`worker/give_way.rs`).
@@ -38,7 +36,6 @@ use ws_core::sync::atomic::{AtomicBool, Ordering};
 use ws_core::sync::{hint, thread_local};
 use ws_core::{Park, ThreadParker, Unpark};
 
-use crate::aside::WaitsAside;
 use crate::clock::Instant;
 use crate::context;
 use crate::coop;
@@ -55,8 +52,7 @@ use crate::worker::{Worker, current};
 ///
 /// # Panics
 ///
-/// If it would have to wait on a worker, and there is neither room for other tasks nor
-/// another worker that could run them.
+/// If it would have to wait on a worker, and there is no room for other tasks.
 pub(crate) fn block_on<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
     match block_on_with(None, shared, future) {
         Ok(output) => output,
@@ -182,7 +178,6 @@ fn block_on_worker<F: Future>(
     let _waiting = worker.shared().wait_inside();
     let nested = Nested::enter(worker);
     let room = room.or_else(|| Room::look(&nested));
-    let mut aside = None;
 
     let signal = Arc::new(Signal::new(worker.unparker()));
     let waker = Waker::from(Arc::clone(&signal));
@@ -192,17 +187,14 @@ fn block_on_worker<F: Future>(
         if let Poll::Ready(output) = poll_on_worker(worker, future.as_mut(), &waker) {
             return Ok(output);
         }
-        if room.is_some() {
-            // The tasks on top have budgets and a context of their own.
-            coop::unlimited(|| context::within(None, || run_on_top(worker, &*signal)));
-            worker.announce_rest();
-            worker.wait(&*signal);
-        } else {
-            aside = aside.or_else(|| worker.shared().wait_aside());
-            worker.hand_over();
-            check_aside(worker, aside.as_ref())?;
-            worker.wait(&Aside(worker, &*signal));
+        // After a shutdown nothing runs on top: all ends by being dropped.
+        if room.is_none() && !worker.shared().is_closed() {
+            return Err(TooDeep::new(worker, Reason::Task));
         }
+        // The tasks on top have budgets and a context of their own.
+        coop::unlimited(|| context::within(None, || run_on_top(worker, &*signal)));
+        worker.announce_rest();
+        worker.wait(&*signal);
     }
 }
 
@@ -240,39 +232,15 @@ impl Drop for Nested<'_> {
     }
 }
 
-/// Makes sure that a wait aside keeps nobody from doing what it waits for.
-fn check_aside(worker: &Worker, aside: Option<&WaitsAside<'_>>) -> Result<(), TooDeep> {
-    if worker.shared().is_closed() {
-        // Nothing runs any more; all ends by being dropped.
-        Ok(())
-    } else if aside.is_none() {
-        Err(TooDeep::new(worker, Reason::Last))
-    } else if worker.has_pinned_job() {
-        Err(TooDeep::new(worker, Reason::Pinned))
-    } else {
-        Ok(())
-    }
-}
-
-/// Until the signal, or until a task is due that nobody else can run.
-struct Aside<'a, U>(&'a Worker, &'a Signal<U>);
-
-impl<U> Until for Aside<'_, U> {
-    fn is_over(&self) -> bool {
-        self.1.is_over() || (!self.0.shared().is_closed() && self.0.has_pinned_job())
-    }
-}
-
 /// There is no room for tasks on top of one more call that waits.
 struct TooDeep {
     nesting: u32,
     reason: Reason,
 }
 
-/// Why the call cannot wait without running tasks.
+/// What the call waits for, or where it is.
 enum Reason {
-    Last,
-    Pinned,
+    Task,
     Scope,
     Driver,
 }
@@ -290,9 +258,8 @@ impl TooDeep {
 impl fmt::Display for TooDeep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = match self.reason {
-            Reason::Last => "every other worker waits in that manner already",
-            Reason::Pinned => "a task is due that only this worker may run",
-            Reason::Scope => "a scope has to run its tasks",
+            Reason::Task => "the worker must run other tasks while it waits",
+            Reason::Scope => "a scope must run its tasks",
             Reason::Driver => {
                 return f.write_str(
                     "`block_on` or `scope` inside of the driver's turn: this worker cannot go on \
@@ -303,7 +270,7 @@ impl fmt::Display for TooDeep {
         write!(
             f,
             "nested too deeply: {} calls of `block_on` or `scope` wait on this worker, one on \
-             top of the other, half of its stack is used, and {reason}; await instead, or give \
+             top of the other, half of its stack is used, and {reason}: await instead, or give \
              the workers larger stacks",
             self.nesting
         )

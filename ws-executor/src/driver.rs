@@ -50,7 +50,7 @@ pub struct DriverSeat {
     driver: Contained<Box<dyn Driver>>,
     handoff: DriverHandoff,
     taken: CachePadded<AtomicBool>,
-    /// How often it was taken.
+    /// How often it was turned.
     turns: AtomicU64,
 }
 
@@ -73,6 +73,7 @@ impl DriverSeat {
 
     /// Waits in the driver; by the one who has taken it.
     pub fn turn(&self, timeout: Option<Duration>) {
+        self.turns.fetch_add(1, Ordering::Relaxed);
         // What runs in there is no part of the last task.
         ignore_panic(|| coop::unlimited(|| self.driver.get().turn(timeout)));
     }
@@ -114,7 +115,6 @@ impl DriverSeat {
         // ORDERING(driver.seat): acquire side; the driver is used by one thread
         // after the other.
         if self.is_free() && !self.taken.swap(true, Ordering::Acquire) {
-            self.turns.fetch_add(1, Ordering::Relaxed);
             return true;
         }
         false

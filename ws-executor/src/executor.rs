@@ -130,17 +130,12 @@ impl Executor {
     /// below it would do, both wait for ever. In a task, `await` is better.
     ///
     /// The stack sets the limit to that: some hundred calls, one inside the other, unless
-    /// [`Builder::stack_size`] says otherwise. When half of it is used, the call leaves all
-    /// tasks to the other workers, and only waits. If it is the last worker that could run
-    /// any, it panics instead, because nobody would be left to do what it waits for.
+    /// [`Builder::stack_size`] says otherwise.
     ///
     /// # Panics
     ///
-    /// If the future panics. On a worker of which half the stack is used also if every
-    /// other worker waits in that manner already, or if a task is due that is [pinned] to
-    /// this worker.
-    ///
-    /// [pinned]: Handle::spawn_pinned
+    /// If the future panics. On a worker of which half the stack is used also if the future
+    /// is not ready at once.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();

@@ -27,14 +27,15 @@
 //! (module `worker`). Spawning and waking on a worker touch no memory that other workers
 //! write. A worker that finds nothing parks, without a timeout: an idle executor makes
 //! no system calls. That no task is forgotten then is argued in the module `sleep`, and
-//! model-checked.
+//! model-checked. While workers run, a monitor looks after tasks whose worker is kept by a
+//! poll (module `monitor`).
 //!
 //! # What is guaranteed
 //!
-//! - A task that is woken is polled, as long as its executor is not shut down and its
-//!   workers are not all blocked. If its worker is blocked, another one runs it if
-//!   one is idle: within about a millisecond while tasks come and go, and within about three
-//!   if nothing was queued for some milliseconds before.
+//! - A task that is woken is polled, as long as its executor is not shut down. If its worker is
+//!   kept by a poll that blocks, an idle worker runs it: within about a millisecond if a task
+//!   was queued when the monitor looked last, and within some milliseconds otherwise. If every
+//!   worker is kept, a [spare thread](Builder::spares) polls it, within about 20 milliseconds.
 //! - A task from outside is polled after a bounded number of polls of others, whatever
 //!   they do; and one that always wakes itself does not keep others from running.
 //! - Panics of a future end in its task, and are re-raised where that is awaited. They
@@ -63,8 +64,6 @@ mod stack;
 #[cfg_attr(any(ws_loom, ws_shuttle), path = "tuning_model.rs")]
 mod tuning;
 
-#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-mod aside;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 mod injector;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
@@ -125,16 +124,15 @@ pub use yield_now::{YieldNow, yield_now};
 #[cfg(any(ws_loom, ws_shuttle))]
 #[doc(hidden)]
 pub mod model {
-    pub use crate::aside::AsideCount;
     pub use crate::driver::DriverSeat;
     pub use crate::fork::job::{Fork, StackJob};
     pub use crate::fork::latch::{CountLatch, OnceLatch};
     pub use crate::injector::Injector;
     pub use crate::inside::Inside;
+    pub use crate::monitor::state::{Call, State as MonitorState};
     pub use crate::quiet::Quiet;
     pub use crate::refused::Refused;
     pub use crate::scope::{Guard as ScopeGuard, State as ScopeState};
-    pub use crate::monitor::state::{Call, State as MonitorState};
     pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};
     pub use crate::task::abort::{AbortSlot, Wait};
     pub use crate::task::home::Population;

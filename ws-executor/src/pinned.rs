@@ -79,7 +79,7 @@ fn enqueue(shared: &Shared, worker: usize, job: Job) -> Result<(), Job> {
     match shared.sleep.take_this(worker) {
         Some(sleeper) => shared.unpark(sleeper),
         // It may wait in a nested `block_on`, for this very task to be run or dropped.
-        None if shared.is_closed() || shared.someone_waits_aside() => {
+        None if shared.is_closed() => {
             shared.remotes[worker].unparker.unpark();
         }
         None => {}

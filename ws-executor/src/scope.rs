@@ -242,8 +242,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         // SAFETY: the scope does not end before the guard is dropped, by the job; a lane
         // loses no forks.
         let fork = unsafe { BoxJob::fork(job) };
-        worker.push_fork(fork);
-        worker.shared().notify_of_fork();
+        worker.push_fork_of_scope(fork);
     }
 
     /// Runs closures of this scope, and forks of others, until its closures have ended.

@@ -21,7 +21,6 @@ use ws_core::sync::CachePadded;
 use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ws_core::{ring, slot};
 
-use crate::aside::{AsideCount, WaitsAside};
 use crate::clock::Instant;
 use crate::coop;
 use crate::driver::{DriverHandoff, DriverSeat, VisitorHost};
@@ -67,8 +66,6 @@ pub(crate) struct Shared {
     quiet: Quiet,
     /// Workers that wait inside a poll, in a nested `block_on`, and spare threads that poll.
     inside: Inside,
-    /// How many of them run no tasks meanwhile.
-    waiting_aside: AsideCount,
     /// How many workers have not ended.
     running: AtomicUsize,
     /// How many workers have not dropped their tasks.
@@ -132,7 +129,6 @@ impl Shared {
             closed: AtomicBool::new(false),
             quiet: Quiet::default(),
             inside: Inside::new(),
-            waiting_aside: AsideCount::default(),
             running: AtomicUsize::new(workers),
             holding: AtomicUsize::new(workers),
         });
@@ -429,18 +425,6 @@ impl Shared {
     /// Whether a thread waits inside a poll.
     pub(crate) fn someone_waits_inside(&self) -> bool {
         self.inside.seems_taken()
-    }
-
-    /// Notes that a worker that waits inside a poll runs no tasks meanwhile, until the
-    /// guard is dropped. One has to go on: none if this is the last that could.
-    pub(crate) fn wait_aside(&self) -> Option<WaitsAside<'_>> {
-        self.waiting_aside
-            .enter(self.running())
-    }
-
-    /// Whether a worker may wait without running tasks; see [`AsideCount::is_any`].
-    pub(crate) fn someone_waits_aside(&self) -> bool {
-        self.waiting_aside.is_any()
     }
 
     /// Drops what was refused so far; by a thread that shuts down.

@@ -20,10 +20,15 @@ pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (1, 61);
 /// and a clock read take some 40 ns, so this costs a fifth of a percent.
 pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(20);
 
-/// How long the local polls of an interval must have taken for the injector's turn to last as
-/// long as [`INJECTOR_LATENCY`]; after shorter ones it is a batch. Half of the latency: so the
-/// injector gets at most two thirds of a worker's time. See `worker/pace.rs`.
+/// How long the local polls of an interval must have taken for the injector's turn to be
+/// measured in time; after shorter ones it is a batch. Such a turn lasts for
+/// [`INJECTOR_LATENCY`] at the least, so the injector gets at most two thirds of a worker's
+/// time, and one job at the least. See `worker/pace.rs`.
 pub(crate) const TURN_WORTH: Duration = Duration::from_micros(10);
+
+/// How long a turn of the injector lasts at most: a local task should not wait longer. Not
+/// measured.
+pub(crate) const LONGEST_TURN: Duration = Duration::from_millis(1);
 
 /// How long a worker with tasks to run leaves the driver alone, if no one else is in it.
 /// A look at the reactor is a system call: at every tick it made an echo of one message

@@ -7,6 +7,7 @@ pub(crate) const LIFO_WORTH: f64 = 2_000.0;
 pub(crate) const INJECTOR_INTERVAL: (u32, u32) = (2, 3);
 pub(crate) const INJECTOR_LATENCY: Duration = Duration::ZERO;
 pub(crate) const TURN_WORTH: Duration = Duration::ZERO;
+pub(crate) const LONGEST_TURN: Duration = Duration::ZERO;
 pub(crate) const DRIVER_LATENCY: Duration = Duration::ZERO;
 pub(crate) const DRIVER_INTERVAL: u64 = 1;
 pub(crate) const INJECTOR_BATCH: usize = 2;

@@ -5,23 +5,17 @@ use std::future::Future;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::thread;
 
-use futures::channel::oneshot;
-use futures::future::join_all;
-use tests::exec::{Gate, assert_alive, executor};
+use tests::exec::{assert_alive, executor};
 use tests::watchdog;
-use ws_executor::{Executor, Handle, yield_now};
+use ws_executor::{Executor, Handle};
 
 /// The stack of a worker, and a frame that takes more than half of it.
 const STACK: usize = 1 << 20;
 const LARGE: usize = 600 << 10;
 
-const LAST: &str = "every other worker waits in that manner already";
-const PINNED: &str = "a task is due that only this worker may run";
+const TASK: &str = "the worker must run other tasks while it waits";
 
 fn with_stack(workers: usize, bytes: usize) -> Executor {
     let builder = Executor::builder().workers(workers).stack_size(bytes);
@@ -71,7 +65,7 @@ fn a_tower_without_end_panics() {
             let executor = executor(workers);
             for _ in 0..2 {
                 let task = executor.spawn(tower());
-                assert_too_deep(outcome_of(|| executor.block_on(task)), LAST);
+                assert_too_deep(outcome_of(|| executor.block_on(task)), TASK);
                 assert_alive(&executor);
             }
         }
@@ -103,78 +97,22 @@ fn a_larger_stack_takes_a_higher_tower() {
     });
 }
 
-/// One worker has to go on; but what need not wait does not.
+/// What need not wait does not panic, and other workers make no difference.
 #[test]
-fn the_last_worker_panics_instead_of_waiting() {
-    watchdog::guard("last", || {
-        let executor = with_stack(1, STACK);
-        let task = executor.spawn(async {
-            let handle = Handle::current();
-            let child = handle.spawn(async { 1 });
-            let outcome = deep_down(|| outcome_of(|| handle.block_on(child)));
-            assert_too_deep(outcome, LAST);
-            deep_down(|| handle.block_on(async { 2 }))
-        });
-        assert_eq!(executor.block_on(task), 2);
-        assert_alive(&executor);
-    });
-}
-
-/// A worker that waits aside has given its tasks away, also to one that is always busy.
-#[test]
-fn the_other_workers_get_the_tasks() {
-    watchdog::guard("others", || {
-        let executor = with_stack(2, STACK);
-        let handle = executor.handle();
-        let over = Arc::new(AtomicBool::new(false));
-        let busy = handle.spawn_pinned(1, {
-            let over = Arc::clone(&over);
-            || async move {
-                while !over.load(Ordering::SeqCst) {
-                    yield_now().await;
-                }
-                thread::current().id()
-            }
-        });
-        let waits = handle.spawn_pinned(0, || async {
-            let handle = Handle::current();
-            let child = |_| handle.spawn(async { thread::current().id() });
-            // One in the slot, others in the ring.
-            let children: Vec<_> = (0..10).map(child).collect();
-            deep_down(|| handle.block_on(join_all(children)))
-        });
-        let ran_on = executor.block_on(waits);
-        over.store(true, Ordering::SeqCst);
-        assert_eq!(ran_on, [executor.block_on(busy); 10]);
-        assert_alive(&executor);
-    });
-}
-
-/// Two that would wait aside: one may, whichever is the first.
-#[test]
-fn only_all_but_one_wait_aside() {
-    watchdog::guard("all but one", || {
-        let executor = with_stack(2, STACK);
-        let (outcomes, outcome) = mpsc::channel();
-        let (mut senders, mut tasks) = (Vec::new(), Vec::new());
-        for worker in 0..2 {
-            let (sender, receiver) = oneshot::channel::<()>();
-            let outcomes = outcomes.clone();
-            senders.push(sender);
-            tasks.push(executor.handle().spawn_pinned(worker, move || async move {
+fn without_room_a_call_panics_instead_of_waiting() {
+    watchdog::guard("no room", || {
+        for workers in [1, 2] {
+            let executor = with_stack(workers, STACK);
+            let task = executor.spawn(async {
                 let handle = Handle::current();
-                let outcome = deep_down(|| outcome_of(|| handle.block_on(receiver)));
-                outcomes.send(outcome).unwrap();
-            }));
+                let waits = std::future::pending::<()>();
+                let outcome = deep_down(|| outcome_of(|| handle.block_on(waits)));
+                assert_too_deep(outcome, TASK);
+                deep_down(|| handle.block_on(async { 2 }))
+            });
+            assert_eq!(executor.block_on(task), 2);
+            assert_alive(&executor);
         }
-        assert_too_deep(outcome.recv().unwrap(), LAST);
-        for sender in senders {
-            // The receiver of the one that panicked is gone.
-            let _ = sender.send(());
-        }
-        assert_eq!(outcome.recv().unwrap(), Ok(Ok(())));
-        executor.block_on(join_all(tasks));
-        assert_alive(&executor);
     });
 }
 
@@ -188,67 +126,11 @@ fn a_scope_does_not_begin() {
                 let handle = Handle::current();
                 let mut begun = false;
                 let outcome = deep_down(|| outcome_of(|| handle.scope(|_| begun = true)));
-                assert_too_deep(outcome, "a scope has to run its tasks");
+                assert_too_deep(outcome, "a scope must run its tasks");
                 begun
             });
             assert!(!executor.block_on(task));
             assert_alive(&executor);
         }
-    });
-}
-
-/// What is pinned to a worker that waits aside would never run.
-#[test]
-fn pinned_tasks_are_not_waited_for() {
-    watchdog::guard("pinned", || {
-        let executor = with_stack(2, STACK);
-        let handle = executor.handle();
-        let own = handle.spawn_pinned(0, || async {
-            let handle = Handle::current();
-            let pinned = handle.spawn_pinned(0, || async {});
-            deep_down(|| outcome_of(|| handle.block_on(pinned)))
-        });
-        assert_too_deep(executor.block_on(own), PINNED);
-
-        // It comes at any time during the wait.
-        for _ in 0..1_000 {
-            let inside = Gate::new();
-            let (sender, receiver) = oneshot::channel::<()>();
-            let waits = handle.spawn_pinned(0, {
-                let inside = inside.clone();
-                move || async move {
-                    let handle = Handle::current();
-                    inside.open();
-                    deep_down(|| outcome_of(|| handle.block_on(receiver)))
-                }
-            });
-            inside.wait();
-            let pinned = handle.spawn_pinned(0, move || async move {
-                let _ = sender.send(());
-            });
-            assert_too_deep(executor.block_on(waits), PINNED);
-            executor.block_on(pinned);
-        }
-        assert_alive(&executor);
-    });
-}
-
-#[test]
-fn a_shutdown_ends_a_wait_aside() {
-    watchdog::guard("shutdown", || {
-        let executor = with_stack(2, STACK);
-        let inside = Gate::new();
-        let task = executor.spawn({
-            let inside = inside.clone();
-            async move {
-                let handle = Handle::current();
-                let waits = handle.spawn(std::future::pending::<()>());
-                inside.open();
-                deep_down(|| handle.block_on(waits.fallible()))
-            }
-        });
-        inside.wait();
-        executor.shutdown();
-        assert_eq!(ws_executor::block_on(task.fallible()), Some(None));
     });
 }

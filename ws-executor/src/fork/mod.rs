@@ -36,7 +36,7 @@
 //! So that tasks do not wait for it meanwhile, the first `join` of a poll *hands over*
 //! what the worker cannot do for a while: its LIFO slot, its ring and the driver
 //! (`worker/lane.rs`). If all workers are in joins, nobody is left to hand over to; then a
-//! stand-in polls tasks (`stand_in.rs`).
+//! [spare thread](crate::monitor::spare) polls tasks.
 //!
 //! # Why no fork is forgotten
 //!
@@ -63,7 +63,6 @@
 //! |---|---|---|---|
 //! | `fork.latch` | thief: the swap that sets the latch | owner: the look that finds it set | the result of the fork, and all that it did |
 //! | the deque's | push | steal | the job |
-//! | `slumber.call` | see `ws_core::sync::slumber`: a pair of fences, in both directions | | |
 
 pub(crate) mod compute;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
@@ -73,5 +72,4 @@ mod join;
 pub(crate) mod latch;
 pub(crate) mod outside;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-
 pub(crate) use self::join::join;

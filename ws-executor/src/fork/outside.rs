@@ -2,7 +2,7 @@
 //!
 //! They own no lane, and must not share one: a deque has one owner. So the code goes to
 //! a worker as a task that borrows, and the thread waits for it. Such a task waits among
-//! the computations: it is one, and a stand-in, which is no worker, must not take it, or
+//! the computations: it is one, and a spare thread, which is no worker, must not take it, or
 //! each join inside would come here again.
 
 use super::join;

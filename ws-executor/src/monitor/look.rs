@@ -30,9 +30,7 @@
 use std::time::Duration;
 
 use crate::clock::Instant;
-use crate::tuning::{
-    BACKLOG, BUSY_PERIOD, CALM_PERIOD, PERIOD, QUIET_LOOKS, QUIET_PERIOD, STALL,
-};
+use crate::tuning::{BACKLOG, BUSY_PERIOD, CALM_PERIOD, PERIOD, QUIET_LOOKS, QUIET_PERIOD, STALL};
 
 /// What the monitor must do.
 #[derive(Clone, Debug, PartialEq, Eq)]

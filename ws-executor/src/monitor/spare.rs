@@ -339,7 +339,9 @@ impl<'a> Life<'a> {
             };
             let slot = |remote: &Remote| remote.slot.take();
             let ring = |remote: &Remote| remote.ring.steal().success();
-            remotes().find_map(slot).or_else(|| remotes().find_map(ring))
+            remotes()
+                .find_map(slot)
+                .or_else(|| remotes().find_map(ring))
         };
         if turn % 2 == 0 {
             injected().or_else(queued)

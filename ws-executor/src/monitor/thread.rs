@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use ws_core::sync::thread;
-use ws_core::{ThreadParker, Park};
+use ws_core::{Park, ThreadParker};
 
 use super::look::{Action, DriverView, Snapshot, Stall, Watch, WorkerView};
 use super::{Start, Started};
@@ -83,7 +83,11 @@ fn snapshot(shared: &Shared) -> Snapshot {
         all_parked: parked == shared.running(),
         injected: !shared.injector.is_empty(),
         driver,
-        uses: shared.remotes.iter().map(hits).fold(turns, u64::wrapping_add),
+        uses: shared
+            .remotes
+            .iter()
+            .map(hits)
+            .fold(turns, u64::wrapping_add),
         spare_polls: shared.monitor.spares.polls(),
     }
 }

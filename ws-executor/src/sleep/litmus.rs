@@ -13,7 +13,6 @@ use ws_core::sync::asymmetric;
 use ws_core::sync::litmus::{Side, Stores, on_two_cores};
 
 use super::{Parking, Searching, Sleep, Sleeper};
-use crate::aside::{AsideCount, WaitsAside};
 
 const ROUNDS: u64 = 10_000;
 
@@ -167,29 +166,6 @@ impl Other for StopsSearching<'_> {
     }
 }
 
-/// A worker that is about to wait aside.
-struct GoesAside<'a> {
-    count: &'a AsideCount,
-    waits: Option<WaitsAside<'a>>,
-    pushed: &'a AtomicU64,
-}
-
-impl Other for GoesAside<'_> {
-    fn prepare(&mut self) {}
-
-    fn act(&mut self) {
-        self.waits = self.count.enter(2);
-    }
-
-    fn look(&self, round: u64) -> bool {
-        self.pushed.load(Relaxed) == round
-    }
-
-    fn tidy_up(&mut self) {
-        self.waits = None;
-    }
-}
-
 fn expect_none(name: &str, failures: Result<u64, &'static str>) {
     match failures {
         Ok(failures) => assert_eq!(failures, 0, "{name}: of {ROUNDS} rounds"),
@@ -253,25 +229,4 @@ fn a_push_and_the_last_searcher_do_not_rely_on_each_other() {
         },
     );
     expect_none("push, last searcher", failures);
-}
-
-#[test]
-fn a_push_of_a_pinned_task_and_a_worker_that_goes_aside_do_not_miss_each_other() {
-    let (sleep, count) = (Sleep::new(1, 1), AsideCount::default());
-    let pushed: CachePadded<AtomicU64> = CachePadded::default();
-    let failures = race(
-        |side, round| {
-            start(side, &[&sleep]);
-            let _ = count.is_any();
-            pushed.store(round, Relaxed);
-            assert!(sleep.take_this(0).is_none(), "it is not parked");
-            count.is_any()
-        },
-        GoesAside {
-            count: &count,
-            waits: None,
-            pushed: &pushed,
-        },
-    );
-    expect_none("pinned push, aside", failures);
 }

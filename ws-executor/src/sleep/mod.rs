@@ -26,17 +26,17 @@
 //!
 //! A pusher ([`Sleep::after_push`]):
 //! 1. (P1) has published the task in a queue;
-//! 2. (P2) fences, lightly;
-//! 3. (P3) if a worker is searching, stops: that one is responsible;
-//! 4. (P4) takes a worker out of the wake table; if there is none, stops;
-//! 5. (P5) counts that worker as searching, marks it notified, unparks it. One that sleeps
-//!    in the driver is not counted: the reactor may be running tasks of its own there, and
-//!    who knows for how long.
+//! 2. (P2) fences;
+//! 3. (P3) if a worker is searching, stops: that worker is responsible;
+//! 4. (P4) takes a worker out of the wake table; if there is none, calls the
+//!    [monitor](crate::monitor) and stops;
+//! 5. (P5) counts that worker as searching, marks it notified, unparks it. A worker that
+//!    sleeps in the driver is not counted: the reactor may run long tasks of its own there.
 //!
 //! A worker that found nothing ([`Sleep::start_parking`]):
 //! 1. (W1) enters the wake table;
 //! 2. (W2) stops searching, if it was: lowers the count;
-//! 3. (W3) fences, heavily;
+//! 3. (W3) fences; heavily, if some worker is in a join (see below);
 //! 4. (W4) looks at every queue once more. If one has a task, it takes itself out
 //!    of the table and searches ([`Sleep::cancel_parking`]); if it is not there
 //!    any more, a pusher has it at P5 already, and the worker waits for that
@@ -46,33 +46,38 @@
 //!
 //! A searcher that finds a task ([`Sleep::found_work`]):
 //! 1. (S1) lowers the count; if others are searching still, that is all;
-//! 2. (S2) fences; if the wake table is empty, that is all; fences heavily;
+//! 2. (S2) fences;
 //! 3. (S3) if any queue has a task, acts as a pusher at P4; so it does if the driver was left
-//!    and must not be without a worker. If only quiet places have a task, or the driver may be
-//!    left for a while, it sees to it that there is a sentinel ([`Sleep::after_search`]).
+//!    and must not be without a worker.
 //!
-//! The fences are the pair of [`asymmetric`]: as if all were `fence(SeqCst)`, only
-//! that pushing, which is frequent, is cheap, and parking, which is a system call
-//! anyway, is not.
+//! All these fences are `fence(SeqCst)`, which costs some 2 ns. The asymmetric pair of
+//! [`asymmetric`] would save them at P2 and make W3 a system call that takes 0.4 µs, and 11 to
+//! 14 µs while another thread of the process runs. A worker that parks for I/O makes about one
+//! push a park: with the pair, an echo over tokio's I/O took 10 % more CPU time.
+//!
+//! Forks are the exception: a join pushes one every few nanoseconds. That push fences lightly
+//! ([`Sleep::after_fork`]), and W3 heavily. Only a worker that is in a join pushes forks. So a
+//! worker that parks reads whether there is any, and makes the system call only then. Setting
+//! that flag is followed by a fence: if the parking worker reads it too early, the pushes that
+//! follow see the worker in the table.
 //!
 //! # Why no task is forgotten
 //!
 //! Let a task be pushed, and look at its pusher.
 //!
 //! - It went through P5. The notified worker searches, and a search looks at every
-//!   queue. If it is the one in the driver, no other was parked (but for one that had not
-//!   entered the driver yet when the pusher looked who is in it); one that parks before that
-//!   turn ends sees the task at W4.
+//!   queue. If that is the worker in the driver, then no other was parked, except perhaps one
+//!   on its way into the driver, which does not turn the driver then. A worker that parks before
+//!   the turn ends sees the task at W4.
 //! - It stopped at P4: the table was empty. Take any worker. If it was not at W1
 //!   yet, its fence W3 comes after this P2, or else P4 would have seen the bit; so
 //!   W4 sees the task. If it was taken by someone before, that one notifies it, and
 //!   it searches.
 //! - It stopped at P3: a worker was searching. That worker lowers the count later,
-//!   at W2 or S1. The last one to do so is followed by a heavy fence, and P2 comes
-//!   before that, or else P3 would have seen the lower count. So W4 or S3 sees the
-//!   task: the worker searches itself, or notifies another. If S2 ends early because
-//!   no one is parked, the fence there comes before the W3 of everyone who parks
-//!   later, and these see the task at W4.
+//!   at W2 or S1. The last one to do so fences, and P2 comes before that fence, or else P3
+//!   would have seen the lower count. So W4 or S3 sees the task: the worker searches itself,
+//!   or notifies another. If S3 finds nobody parked, it calls the monitor; and its fence comes
+//!   before the W3 of each worker that parks later, which sees the task at W4.
 //!
 //! The count must never be too high, which would hide pushes for ever. It is not: a worker
 //! that was counted by a pusher lowers the count only after it was marked notified, so
@@ -83,13 +88,15 @@
 //!
 //! "Every queue" is the injector, the rings whose backlog is worth sharing, and what is
 //! pinned to the worker. LIFO slots, and rings with a few short tasks, are pushed to
-//! quietly, without P2 to P5: they are the [`sentinel`]'s.
+//! quietly, without P2 to P5: the [monitor](crate::monitor) watches them.
 //!
 //! # Memory ordering
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
-//! | `sleep.fence` | light fence at P2, fence at S2 | heavy fence at W3, S2 | the task, the count, the table; both ways |
+//! | `sleep.fence` | fence at P2, S2 | fence at W3, S2 | the task, the count, the table; both ways |
+//! | `sleep.fork` | light fence after a fork was pushed | heavy fence at W3 | the fork, the table; both ways |
+//! | `sleep.forking` | fence after the first join of a worker has begun | fence at W3 | that forks may be pushed, or the table |
 //! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
 //! | `sleep.notified` | P5 | W5 | that the count was raised, or that it was not: that the pusher has seen who is in the driver |
 //! | `sleep.departures` | taking a worker out of the table | `all_parked_while` | that it is not in the table |

@@ -77,7 +77,7 @@ impl Worker {
         self.computation_if_due().or_else(|| {
             if self.shared.injector.is_empty() {
                 None
-            } else if !self.ring.is_empty() && self.pace.begin_turn(took) {
+            } else if self.has_queued() && self.pace.begin_turn(took) {
                 self.next_of_turn()
             } else {
                 self.injector_batch()
@@ -117,6 +117,8 @@ impl Worker {
 
     pub(super) fn computation(&self) -> Option<Job> {
         let job = self.shared.computations.pull(0)?;
+        // It may take long, and is no poll to learn from.
+        self.pace.pause();
         self.announce_rest();
         Some(job)
     }

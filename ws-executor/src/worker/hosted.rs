@@ -110,7 +110,11 @@ impl Worker {
     fn advance(&self, state: &mut State, cx: &mut Context<'_>) -> Poll<()> {
         let mut searching = match mem::replace(state, State::Ended) {
             State::Ended => return Poll::Ready(()),
-            State::Running(searching) => searching,
+            State::Running(searching) => {
+                // What the host's reactor has woken between two polls.
+                self.announce_events();
+                searching
+            }
             State::Parked(parking) => match self.unhosted_wake(parking) {
                 Ok(searching) => {
                     self.wake_up(Place::Driver);

@@ -18,6 +18,17 @@ impl Worker {
         self.lane.push(fork);
     }
 
+    /// Pushes a fork, and notifies. A scope may do that while its worker is in no join: then
+    /// workers that park do not fence for it.
+    pub(crate) fn push_fork_of_scope(&self, fork: Fork) {
+        self.push_fork(fork);
+        if !self.remote().is_forking() {
+            // ORDERING(sleep.fence): P2.
+            fence(Ordering::SeqCst);
+        }
+        self.shared.notify_of_fork();
+    }
+
     #[inline(always)]
     pub(crate) fn pop_fork(&self) -> Option<Fork> {
         self.lane.pop()

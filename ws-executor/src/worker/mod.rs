@@ -7,8 +7,8 @@
 //!    may wait for;
 //! 2. when an interval of polls is over (`pace.rs`): the driver, for a look without waiting;
 //!    then a computation, every so many intervals; then the injector, so that it cannot
-//!    starve: one job after the other for some time if the polls were long and the ring is
-//!    not empty, otherwise a batch;
+//!    starve: one job after the other for some time if the polls were long and a local task
+//!    is due, otherwise a batch;
 //! 3. the tasks that are pinned to this worker, unless the last job was one;
 //! 4. the LIFO slot, whose task is hot in this core's cache; three times in a row
 //!    at most, and only while polls are short;
@@ -46,7 +46,6 @@ mod ripe;
 mod share;
 
 use std::cell::{Cell, RefCell};
-use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -96,7 +95,7 @@ pub(crate) struct Worker {
     rounds: Cell<u32>,
     /// How many polls there had been when the worker last woke up.
     polls_at_wake: Cell<Option<u64>>,
-    /// How many polls there had been when the worker last left the driver.
+    /// How many polls there had been when the worker last turned the driver.
     polls_at_turn: Cell<u64>,
     /// Whether this thread is inside the driver, or its host's.
     turning: Cell<bool>,
@@ -363,21 +362,6 @@ impl Worker {
         if let Err(refused) = self.shared.inject_batch(jobs) {
             self.shared.refuse(refused);
         }
-    }
-
-    /// Gives all that is queued here to the others, before this thread blocks: into the
-    /// injector, because busy workers look there, but not into the rings of others.
-    pub(crate) fn hand_over(&self) {
-        let queued = iter::from_fn(|| self.ring.pop()).chain(self.slot.take());
-        let jobs: Vec<Job> = queued.collect();
-        if !jobs.is_empty() {
-            self.inject_batch(jobs);
-        }
-    }
-
-    /// Whether a task that only this worker can run is due.
-    pub(crate) fn has_pinned_job(&self) -> bool {
-        !self.remote().pinned.is_empty()
     }
 
     /// Whether there is room on the stack for tasks on top of a `block_on` that waits.

@@ -14,10 +14,10 @@
 //! # The injector's turn
 //!
 //! Local and injected tasks share a busy worker by time, not by number. If the local polls of
-//! an interval took long ([`TURN_WORTH`]), the injector's turn lasts for [`INJECTOR_LATENCY`]:
-//! its jobs run one by one, before the local ones, and what is left stays in the injector,
-//! where other workers see it. If the polls were short, or the ring is empty, the turn is one
-//! batch, which goes to the end of the ring: that takes one lock for many jobs.
+//! an interval took long ([`TURN_WORTH`]), the injector's turn lasts as long as they did, up to
+//! [`LONGEST_TURN`]: its jobs run one by one, before the local ones, and what is left stays in
+//! the injector, where other workers see it. If the polls were short, or no local task is due,
+//! the turn is one batch, which goes to the end of the ring: that takes one lock for many jobs.
 //!
 //! With the batch alone, 125 short tasks from outside waited for each round of long local
 //! polls. In the benchmark `executors`, two workers, beside polls of 10 µs, the batch took
@@ -27,7 +27,9 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use crate::clock::Instant;
-use crate::tuning::{INJECTOR_INTERVAL, INJECTOR_LATENCY, LIFO_CAP, LIFO_WORTH, TURN_WORTH};
+use crate::tuning::{
+    INJECTOR_INTERVAL, INJECTOR_LATENCY, LIFO_CAP, LIFO_WORTH, LONGEST_TURN, TURN_WORTH,
+};
 
 /// The length of the very first stretch, in ticks.
 const FIRST: u32 = 4;
@@ -35,9 +37,9 @@ const FIRST: u32 = 4;
 /// The weight of the newest stretch in the mean, if it is lower and if it is higher.
 const ALPHA: (f64, f64) = (0.1, 0.5);
 
-/// How many jobs of a turn run between two reads of the clock, which costs as much as half a
-/// small job.
-const JOBS_PER_READ: u32 = 4;
+/// The most jobs of a turn that run between two reads of the clock, which costs as much as half
+/// a small job.
+const JOBS_PER_READ: u32 = 16;
 
 /// A worker's estimate of its polls.
 pub(super) struct Pace {
@@ -50,8 +52,20 @@ pub(super) struct Pace {
     began: Cell<Option<Instant>>,
     /// Mean time of a poll, in nanoseconds.
     mean: Cell<f64>,
-    /// When the injector's turn began, and how many of its jobs have run since.
-    turn: Cell<Option<(Instant, u32)>>,
+    /// The injector's turn, if it is.
+    turn: Cell<Option<Turn>>,
+}
+
+/// A turn of the injector.
+#[derive(Clone, Copy)]
+struct Turn {
+    began: Instant,
+    /// How long it may last.
+    limit: Duration,
+    /// How many of its jobs have begun.
+    jobs: u32,
+    /// At how many the clock is read again.
+    next_read: u32,
 }
 
 impl Pace {
@@ -99,7 +113,12 @@ impl Pace {
         // What runs now is no local poll: the stretch begins when the turn ends.
         let now = self.began.take().unwrap_or_else(Instant::now);
         self.left.set(0);
-        self.turn.set(Some((now, 0)));
+        self.turn.set(Some(Turn {
+            began: now,
+            limit: took.clamp(INJECTOR_LATENCY, LONGEST_TURN),
+            jobs: 0,
+            next_read: 1,
+        }));
         true
     }
 
@@ -110,12 +129,22 @@ impl Pace {
 
     /// Whether the turn goes on for one more job.
     pub(super) fn turn_goes_on(&self) -> bool {
-        let Some((began, jobs)) = self.turn.get() else {
+        let Some(mut turn) = self.turn.get() else {
             return false;
         };
-        self.turn.set(Some((began, jobs + 1)));
-        let is_read = jobs > 0 && jobs % JOBS_PER_READ == 0;
-        !is_read || began.elapsed() < INJECTOR_LATENCY
+        if turn.jobs == turn.next_read {
+            let left = turn.limit.saturating_sub(turn.began.elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            // As many as fill half of the time that is left, if all are alike.
+            let each = (turn.limit - left).as_nanos() / u128::from(turn.jobs);
+            let more = left.as_nanos() / 2 / each.max(1);
+            turn.next_read += more.clamp(1, u128::from(JOBS_PER_READ)) as u32;
+        }
+        turn.jobs += 1;
+        self.turn.set(Some(turn));
+        true
     }
 
     /// Ends the injector's turn: begins an interval of local polls.
@@ -213,13 +242,25 @@ mod tests {
         assert!(!pace.is_in_turn());
         assert!(pace.begin_turn(TURN_WORTH));
         assert!(pace.tick(), "the injector stays due");
+        assert!(pace.turn_goes_on(), "one job at the least");
         std::thread::sleep(INJECTOR_LATENCY);
-        // The clock is read once in a while.
-        let jobs = (0..).take_while(|_| pace.turn_goes_on()).count();
-        assert_eq!(jobs, JOBS_PER_READ as usize);
+        assert!(!pace.turn_goes_on(), "its time is over");
         pace.end_turn();
         assert!(!pace.is_in_turn());
         assert!(!pace.tick(), "the local polls have an interval");
+    }
+
+    #[test]
+    fn a_turn_lasts_as_long_as_the_local_polls_did() {
+        let limit = |took| {
+            let pace = Pace::new();
+            assert!(pace.begin_turn(took));
+            pace.turn.get().map(|turn| turn.limit)
+        };
+        let middle = (INJECTOR_LATENCY + LONGEST_TURN) / 2;
+        assert_eq!(limit(TURN_WORTH), Some(INJECTOR_LATENCY));
+        assert_eq!(limit(middle), Some(middle));
+        assert_eq!(limit(Duration::from_secs(1)), Some(LONGEST_TURN));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use ws_core::sync::atomic::{Ordering, fence};
+use ws_core::sync::thread;
 
 use super::Worker;
 use crate::driver::DriverSeat;
@@ -42,6 +43,7 @@ impl Worker {
     }
 
     pub(super) fn fall_asleep(&self) {
+        self.pace.pause();
         let counters = self.counters();
         if self.polls_at_wake.get() == Some(counters.polls.get()) {
             counters.idle_notifications.add(1);
@@ -57,6 +59,7 @@ impl Worker {
             self.search_longer(4);
         }
         self.polls_at_wake.set(Some(counters.polls.get()));
+        self.pace.resume();
         if self.shared.settings.watches_polls {
             self.shared.monitor.watch();
         }
@@ -130,28 +133,30 @@ impl Worker {
     }
 
     /// Step W5: sleeps until notified, or until there is another reason not to.
-    fn sleep(
-        &self,
-        mut parking: Parking,
-        place: Place,
-        until: &impl Until,
-    ) -> Option<Searching> {
+    fn sleep(&self, mut parking: Parking, place: Place, until: &impl Until) -> Option<Searching> {
         let sleep = &self.shared.sleep;
         loop {
-            let mut ended = sleep.wake_up(parking).map(Some);
-            if self.has_queued() {
-                // What the driver woke: no need to count as searching, and to stop again.
-                ended =
-                    ended.or_else(|parking| sleep.cancel_parking_with_work(parking).map(|()| None));
-            } else if self.has_reason_to_stay(until) {
-                ended = ended.or_else(|parking| sleep.cancel_parking(parking).map(Some));
-            }
+            let has_queued = self.has_queued();
+            let stays = has_queued || self.has_reason_to_stay(until);
+            let ended = sleep.wake_up(parking).map(Some).or_else(|parking| {
+                if has_queued {
+                    // What the driver woke: no need to count as searching, and to stop again.
+                    sleep.cancel_parking_with_work(parking).map(|()| None)
+                } else if stays {
+                    sleep.cancel_parking(parking).map(Some)
+                } else {
+                    Err(parking)
+                }
+            });
             parking = match ended {
                 Ok(searching) => return searching,
                 Err(parking) => parking,
             };
             self.shared.act_if_quiet();
             match place {
+                // A pusher has taken this worker out of the table, and is about to notify it.
+                // Not into the reactor, which may run tasks of its own.
+                Place::Driver if stays => thread::yield_now(),
                 Place::Driver => self.turn(None),
                 Place::Parker => self.parker.park(),
             }
@@ -190,7 +195,6 @@ impl Worker {
         };
         self.shared.sleep.leave_driver();
         seat.leave();
-        self.polls_at_turn.set(self.counters().polls.get());
         self.announce_events();
         self.shared.hand_off(seat);
     }
@@ -237,7 +241,6 @@ impl Worker {
     /// Lets the driver see what is ready, if no one else is in it.
     pub(super) fn glance_at_driver(&self) {
         if let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) {
-            self.polls_at_turn.set(self.counters().polls.get());
             // The reactor may run tasks of its own, and these may block.
             self.announce_rest();
             self.turn(Some(Duration::ZERO));
@@ -261,5 +264,6 @@ impl Worker {
         self.turning.set(true);
         seat.turn(timeout);
         self.turning.set(false);
+        self.polls_at_turn.set(self.counters().polls.get());
     }
 }
