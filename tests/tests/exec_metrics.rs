@@ -199,9 +199,10 @@ fn stolen_tasks_are_counted_by_the_thief() {
             panic!("two workers");
         };
         assert_eq!((zero.steals, zero.tasks_stolen), (0, 0), "{metrics:#?}");
-        assert_eq!(one.tasks_stolen, 10, "{metrics:#?}");
-        // Those that were in the slot are taken without a look at the ring.
-        assert!(one.steals <= 10, "{metrics:#?}");
+        // A few small tasks are not worth stealing: the monitor moves them.
+        assert_eq!(one.tasks_stolen + metrics.tasks_rescued(), 10, "{metrics:#?}");
+        assert!(metrics.tasks_rescued() > 0, "{metrics:#?}");
+        assert!(one.steals <= one.tasks_stolen, "{metrics:#?}");
         assert!(one.steals <= one.steals_tried, "{metrics:#?}");
         assert_eq!(one.polls, 10);
     });
@@ -245,7 +246,7 @@ fn sleeps_and_notifications_are_counted() {
     });
 }
 
-/// A worker that is called as a sentinel finds nothing to do.
+/// A worker that is notified of a batch finds nothing to do: others were faster.
 #[test]
 fn notifications_for_nothing_are_counted() {
     watchdog::guard("idle notifications", || {
@@ -254,9 +255,11 @@ fn notifications_for_nothing_are_counted() {
         settle(&executor);
         let (ended, end) = mpsc::channel::<()>();
         let task = executor.handle().spawn_pinned(0, move || async move {
-            // Into the slot and out again: someone is called, in vain.
+            // Into the ring, and out again: the other worker is notified, in vain.
             loop {
-                handle.spawn(async {}).detach();
+                for task in handle.spawn_many([async {}]) {
+                    task.detach();
+                }
                 yield_now().await;
                 if end.try_recv() == Err(mpsc::TryRecvError::Disconnected) {
                     return;

@@ -29,6 +29,7 @@ pub struct Metrics {
     computations_waiting: usize,
     parked_workers: usize,
     spare_polls: u64,
+    tasks_rescued: u64,
     stalls: u64,
 }
 
@@ -43,6 +44,7 @@ impl Metrics {
             computations_waiting: shared.computations.len(),
             parked_workers: shared.sleep.parked(),
             spare_polls: shared.monitor.spares.polls(),
+            tasks_rescued: shared.monitor.rescued.get(),
             stalls: shared.monitor.stalls.get(),
         }
     }
@@ -89,6 +91,13 @@ impl Metrics {
     #[must_use]
     pub fn stand_in_polls(&self) -> u64 {
         self.spare_polls
+    }
+
+    /// How many tasks the monitor has moved from a worker that was kept by a poll, or had a
+    /// steady backlog, to the queue that all workers share.
+    #[must_use]
+    pub fn tasks_rescued(&self) -> u64 {
+        self.tasks_rescued
     }
 
     /// How many polls took longer than 100 milliseconds while the monitor was awake: while

@@ -4,10 +4,12 @@ use std::thread;
 
 use ws_executor::{Builder, Executor};
 
-/// A builder for an executor whose tasks can ask for their [`worker`].
+/// A builder for an executor whose tasks can ask for their [`worker`]: no spare thread polls
+/// them.
 pub(crate) fn builder(workers: usize) -> Builder {
     Executor::builder()
         .workers(workers)
+        .spares(0)
         .thread_name(|worker| format!("w-{worker}"))
 }
 

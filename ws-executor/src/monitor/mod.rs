@@ -72,6 +72,8 @@ pub(crate) struct Monitor {
     pub(crate) progress: Progress,
     /// Polls that became stalls; written by the thread.
     pub(crate) stalls: Counter,
+    /// Tasks that were moved to the injector; written by the thread.
+    pub(crate) rescued: Counter,
 }
 
 struct Thread {
@@ -94,6 +96,7 @@ impl Monitor {
             spares,
             progress: Progress::default(),
             stalls: Counter::default(),
+            rescued: Counter::default(),
         }
     }
 

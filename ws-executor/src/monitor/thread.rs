@@ -103,6 +103,7 @@ fn share(shared: &Shared, worker: usize) {
         let stolen = (0..half).map_while(|_| ring.steal().success());
         let jobs: Vec<Job> = slot.take().into_iter().chain(stolen).collect();
         if !jobs.is_empty() {
+            shared.monitor.rescued.add(jobs.len() as u64);
             if let Err(refused) = shared.inject_batch(jobs) {
                 shared.refuse(refused);
             }

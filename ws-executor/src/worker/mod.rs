@@ -341,6 +341,7 @@ impl Worker {
     /// Takes in many jobs that were spawned on this thread.
     pub(crate) fn spawned_many(&self, jobs: Vec<Job>) {
         let count = jobs.len();
+        self.shared.monitor.watch();
         let rest: Vec<Job> = self.ring.push_batch(jobs).collect();
         if rest.is_empty() {
             return self.shared.notify_many(count);
