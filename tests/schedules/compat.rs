@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use compat::Executor;
 use ws_core::sync::{Condvar, Mutex, thread};
+use ws_executor::yield_now;
 
 use super::kit::Event;
 use super::scenario::Scenario;
@@ -44,6 +45,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "compat: the future of a `run` blocks over what that `run` was notified of",
         faults: &[25],
         body: future,
+    },
+    Scenario {
+        name: "compat.future_after_yield",
+        about: "compat: what a `run` was notified of yields, and then the future of the `run` blocks",
+        faults: &[25],
+        body: future_after_yield,
     },
     Scenario {
         name: "compat.own_thread",
@@ -200,20 +207,37 @@ fn dropped() {
 fn future() {
     with_runs(1, |executor| {
         let (gate, done) = (Event::new(), Event::new());
-        let blocking = {
-            let (executor, gate, done) = (Arc::clone(executor), gate.clone(), done.clone());
-            thread::spawn(move || {
-                block_on(executor.run(async move {
-                    gate.wait().await;
-                    done.block();
-                }));
-            })
-        };
+        let blocking = blocking_run(executor, &gate, &done);
         let task = executor.spawn(async move { done.set() });
         gate.set();
         block_on(task);
         blocking.join().unwrap();
     });
+}
+
+fn future_after_yield() {
+    with_runs(1, |executor| {
+        let (gate, done) = (Event::new(), Event::new());
+        let blocking = blocking_run(executor, &gate, &done);
+        let task = executor.spawn(async move {
+            gate.set();
+            yield_now().await;
+            done.set();
+        });
+        block_on(task);
+        blocking.join().unwrap();
+    });
+}
+
+/// A thread with a `run` whose future waits for `gate`, and then blocks until `done`.
+fn blocking_run(executor: &Shared, gate: &Event, done: &Event) -> thread::JoinHandle<()> {
+    let (executor, gate, done) = (Arc::clone(executor), gate.clone(), done.clone());
+    thread::spawn(move || {
+        block_on(executor.run(async move {
+            gate.wait().await;
+            done.block();
+        }));
+    })
 }
 
 fn own_thread() {
@@ -266,7 +290,7 @@ fn end() {
             executor.spawn(partner).detach();
         }
         // Both are polled meanwhile.
-        ws_executor::yield_now().await;
+        yield_now().await;
     }));
     let waking = thread::spawn(move || {
         let wakers = wakers.lock().unwrap();

@@ -504,6 +504,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "compat.future",
     },
     Mutant {
+        name: "compat.yielded_unannounced",
+        file: COMPAT_RUNNER,
+        find: "        found.map(Runnable::run);\n        // If it has yielded, it is not the next to be polled: the future is, and may block.\n        self.announce();\n",
+        replace: "        found.map(Runnable::run);\n",
+        program: "compat.future_after_yield",
+    },
+    Mutant {
         name: "compat.wake_drops_the_future",
         file: COMPAT_STATE,
         find: "Pushed::NotHere(runnable) => self.injector.push(runnable),",

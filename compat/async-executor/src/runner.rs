@@ -9,6 +9,10 @@
 //!
 //! Polls of tasks, and of the future that the `run` is for, may block. Before each of them
 //! others were told of all that is in the ring, and nobody relies on this `run` to search.
+//! Of a task that yields into the empty ring nobody is told yet, as it is polled next. Where
+//! something else comes first, others are told before that; there are three such places: a
+//! task from the injector at its turn, the future after the one task that the `run` was woken
+//! for, and the host after so many tasks.
 
 use std::future::poll_fn;
 use std::mem;
@@ -104,11 +108,14 @@ impl<'s> Runner<'s> {
         Poll::Pending
     }
 
-    /// Runs a task, if there is one. In any case nobody relies on this `run` afterwards.
+    /// Runs a task, if there is one. In any case nobody relies on this `run` afterwards, and
+    /// others were told of what is in its ring.
     fn search_once(&mut self) {
         let found = self.next();
         self.seat.leave();
         found.map(Runnable::run);
+        // If it has yielded, it is not the next to be polled: the future is, and may block.
+        self.announce();
     }
 
     /// Finds the next task to run, or falls asleep.

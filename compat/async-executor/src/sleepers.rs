@@ -61,7 +61,8 @@
 //!   before it runs that one: a thief with loot, a `run` that has pulled a batch, a `run`
 //!   that is dropped and empties its ring.
 //! - A task that is pushed quietly, because the `run` polls it next, is announced if the
-//!   `run` does something else first.
+//!   `run` does something else first: if it polls a task from the injector or its future,
+//!   or returns to the host.
 //!
 //! # Memory ordering
 //!

@@ -34,7 +34,7 @@ impl State {
     /// Takes in a task that is due.
     pub(crate) fn schedule(&self, runnable: Runnable, info: ScheduleInfo) {
         match current::push(self.address(), &self.injector, runnable) {
-            // It yielded, and is the next that this `run` polls: nothing to share.
+            // It yielded. This `run` polls it next, or else tells others of it (`runner.rs`).
             Pushed::Alone if info.woken_while_running => return,
             Pushed::Alone | Pushed::BehindOthers => {}
             Pushed::NotHere(runnable) => self.injector.push(runnable),

@@ -9,14 +9,14 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, RawWaker, RawWakerVTable, Waker};
 use std::thread;
 
 use async_executor::Executor;
 use common::{CountWakes, poll};
-use futures_lite::future::pending;
+use futures_lite::future::{pending, yield_now};
 
 /// A `run` or a `tick` under a host that counts its wakes.
 struct Hosted<'e> {
@@ -133,6 +133,30 @@ fn the_future_of_a_run_may_block() {
     assert_eq!((run.wakes(), elsewhere.wakes()), (1, 0));
     is_due.store(true, Ordering::Relaxed);
     run.poll_here();
+    assert!(task.is_finished());
+}
+
+/// One that was woken runs what it was woken for, which is back in its ring when the future
+/// of the `run` may block.
+#[test]
+fn what_a_run_was_woken_for_may_yield_before_its_future_blocks() {
+    let seen = AtomicUsize::new(0);
+    let executor = Executor::new();
+    let elsewhere = Hosted::asleep_elsewhere(&executor);
+    let wakes = &*elsewhere.wakes;
+    let mut run = Hosted::new(executor.run(poll_fn(|_| {
+        seen.store(wakes.count(), Ordering::Relaxed);
+        Poll::Pending
+    })));
+    run.poll_elsewhere();
+    let task = executor.spawn(yield_now());
+    assert_eq!((run.wakes(), elsewhere.wakes()), (1, 0));
+    run.poll_here();
+    assert_eq!(
+        seen.load(Ordering::Relaxed),
+        1,
+        "when the future was polled"
+    );
     assert!(task.is_finished());
 }
 

@@ -192,6 +192,40 @@ fn a_task_that_yields_behind_one_that_blocks_is_run_by_another_thread() {
 }
 
 #[test]
+fn a_task_that_yields_before_the_future_of_a_run_blocks_is_run_by_another_thread() {
+    let _watchdog = Watchdog::new(
+        "a_task_that_yields_before_the_future_of_a_run_blocks_is_run_by_another_thread",
+    );
+    with_threads(1, Way::Run, |executor| {
+        wait_for_sleepers(executor, 1);
+        let (open_gate, gate) = async_channel::bounded::<()>(1);
+        let (done, is_done) = std::sync::mpsc::channel();
+        let blocking = thread::spawn(move || {
+            block_on(executor.run(async move {
+                let _ = gate.recv().await;
+                is_done.recv()
+            }))
+        });
+        wait_for_sleepers(executor, 2);
+        // For the one that came last, which polls it once before its future.
+        let task = executor.spawn(async move {
+            let _ = open_gate.try_send(());
+            yield_now().await;
+            let _ = done.send(());
+        });
+        assert_eq!(blocking.join().unwrap(), Ok(()));
+        block_on(task);
+    });
+}
+
+/// Waits until so many `run`s sleep.
+fn wait_for_sleepers(executor: &Executor<'_>, count: usize) {
+    while !format!("{executor:?}").contains(&format!("sleeping: {count}")) {
+        thread::yield_now();
+    }
+}
+
+#[test]
 fn tasks_borrow_from_the_frame_of_the_executor() {
     let _watchdog = Watchdog::new("tasks_borrow_from_the_frame_of_the_executor");
     let numbers: Vec<usize> = (0..1_000).collect();
