@@ -1,6 +1,7 @@
 //! What the tests share.
 
 use std::future::poll_fn;
+use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,7 +25,8 @@ impl Watchdog {
                     return;
                 }
             }
-            eprintln!("{name} hangs");
+            // Not by `eprintln!`, which the harness keeps until the test ends.
+            let _ = writeln!(io::stderr(), "{name} hangs");
             std::process::abort();
         });
         Self(done)
