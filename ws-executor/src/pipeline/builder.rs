@@ -13,7 +13,7 @@ use super::running::Pipeline;
 use super::shared::PipelineShared;
 use super::sink::{Discard, ForEach, Outflow, Sink};
 use super::source::{Feed, Iter, Merged, Single, Source};
-use super::state::{Copier, Letter, PipelineState, Router, RunSettings};
+use super::state::{Copier, Letter, Limits, PipelineState, Router, RunSettings};
 use crate::graph::{ThreadTimer, Timer};
 
 /// How many items may be in flight unless [`Builder::in_flight`] says otherwise. Not
@@ -272,15 +272,18 @@ where
             Some(letters) => (Some(Outlet::new(letters.sink, false)), Some(letters.copy)),
         };
         let spawner = self.spawner;
-        let settings = RunSettings {
+        let limits = Limits {
             in_flight: self.in_flight,
             parallelism: spawner.parallelism().max(1),
+        };
+        let settings = RunSettings {
             route: self.route,
             copy,
             timer: self.timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
         };
         let spawn = Box::new(move |shared, seat| spawner.spawn(Lane::new(shared, seat).run()));
-        let state = PipelineState::new(feed, Outlet::new(self.sink, self.ordered), letters);
+        let results = Outlet::new(self.sink, self.ordered);
+        let state = PipelineState::new(limits, feed, results, letters);
         Ok(Pipeline::new(PipelineShared::new(
             self.per_item,
             settings,

@@ -1,5 +1,19 @@
 //! A pipeline as its lanes and its owner see it: the state behind its lock, and what is
 //! to be done after each change of it.
+//!
+//! # A wake of the source drops nothing
+//!
+//! The source may be woken at any time, on any thread, under any lock of the caller's. The
+//! drop of a value of the user's may take the same lock. So the waker of the source must not
+//! drop such a value, in any state of the executor:
+//! - It spawns no lane, which a closed executor would drop there, together with the backlog,
+//!   the source and the sinks if that lane were the last one. It wakes an idle lane at most;
+//!   `state.rs` says why there is one.
+//! - It has a weak reference to the state alone ([`LockedState`]), not to the closures and the
+//!   shared values in [`PipelineShared`]. The upgraded reference may be the last one. Then
+//!   nothing of the user's is left in the state: only a lane shows the waker to the source, the
+//!   last lane that goes takes everything out of the state ([`PipelineShared::finish`]), and a
+//!   lane keeps the state until then. The outcome, with the user's error, is not part of it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -15,8 +29,8 @@ use super::report::{Progress, Report};
 use super::sink::Outflow;
 use super::source::{Feed, Pulled};
 use super::state::{
-    Call, Finished, LaneSeat, Letter, Numbered, Phase, PipelineState, Place, RunOutcome,
-    RunSettings, Step, Supply,
+    Call, Finished, LaneSeat, Letter, Numbered, Phase, PipelineEnd, PipelineState, Place,
+    RunOutcome, RunSettings, Step, Supply,
 };
 use super::{PerItem, RunError};
 use crate::clock::Instant;
@@ -36,18 +50,30 @@ pub(super) struct PipelineShared<P: PerItem> {
     paused: AtomicBool,
     /// What the source wakes when it has items again.
     pub(super) bell: Waker,
-    /// Apart from what lanes read for each item.
-    state: CachePadded<Mutex<PipelineState<P>>>,
+    state: Arc<LockedState<P>>,
+    end: Mutex<PipelineEnd<P>>,
     me: Weak<Self>,
 }
 
+/// Apart from what lanes read for each item; and all of a pipeline that a wake of its source
+/// may keep.
+type LockedState<P> = CachePadded<Mutex<PipelineState<P>>>;
+
 /// The waker of the source: any lane can take the next items, not only the one that asked.
-struct Bell<P: PerItem>(Weak<PipelineShared<P>>);
+/// It drops nothing, see the module docs.
+struct Bell<P: PerItem>(Weak<LockedState<P>>);
 
 impl<P: PerItem> Wake for Bell<P> {
     fn wake(self: Arc<Self>) {
-        if let Some(shared) = self.0.upgrade() {
-            shared.ring();
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(state) = self.0.upgrade() {
+            let called = lock(&state).ring();
+            if let Some(seat) = called {
+                seat.wake();
+            }
         }
     }
 }
@@ -59,14 +85,16 @@ impl<P: PerItem> PipelineShared<P> {
         spawn: SpawnLane<P>,
         state: PipelineState<P>,
     ) -> Arc<Self> {
+        let state = Arc::new(CachePadded::new(Mutex::new(state)));
         Arc::new_cyclic(|me| Self {
             per_item,
             settings,
             spawn,
             stopping: AtomicBool::new(false),
             paused: AtomicBool::new(false),
-            bell: Waker::from(Arc::new(Bell(me.clone()))),
-            state: CachePadded::new(Mutex::new(state)),
+            bell: Waker::from(Arc::new(Bell(Arc::downgrade(&state)))),
+            state,
+            end: Mutex::new(PipelineEnd::not_yet()),
             me: me.clone(),
         })
     }
@@ -113,9 +141,10 @@ impl<P: PerItem> PipelineShared<P> {
         }
     }
 
-    /// Releases the lock after a change, and calls up whom the change concerns.
+    /// Releases the lock after a change, and calls up whom the change concerns; by a lane that
+    /// looks for its next step right afterwards.
     fn release(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
-        let call = state.call_up(&self.settings);
+        let call = state.call_up();
         drop(state);
         self.make(call);
     }
@@ -146,7 +175,7 @@ impl<P: PerItem> PipelineShared<P> {
             self.stop(state);
             state = lock(&self.state);
         }
-        let step = state.step(&self.settings, seat, chunk, limit);
+        let step = state.step(seat, chunk, limit);
         self.release_and_flush(state);
         step
     }
@@ -185,27 +214,17 @@ impl<P: PerItem> PipelineShared<P> {
         state.phase >= Phase::Stopping
     }
 
-    /// As [`release`](Self::release), where the last lane that is active may have ceased to
-    /// be.
+    /// As [`release`](Self::release), before something that takes long, and where the last lane
+    /// that is active may have ceased to be.
     fn release_and_flush(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         // In this order: a lane that is called up has an item for company, and is active.
-        let call = state.call_up(&self.settings);
-        let silence = state.silence(&self.settings);
+        let call = state.call_up_to_listen();
+        let silence = state.silence();
         drop(state);
         self.make(call);
         if let Some(waiting) = silence {
             ignore_panic(|| self.per_item.flush(waiting));
         }
-    }
-
-    /// The source has items again.
-    fn ring(&self) {
-        let mut state = lock(&self.state);
-        state.rang = true;
-        if state.supply == Supply::Waiting {
-            state.supply = Supply::Ready;
-        }
-        self.release(state);
     }
 
     /// A lane comes back from the source, where there was room for so many. Returns whether
@@ -326,7 +345,8 @@ impl<P: PerItem> PipelineShared<P> {
         }
     }
 
-    /// No lane is left. What is in flight is cut off.
+    /// No lane is left. What is in flight is cut off, and nothing of the user's stays in the
+    /// state.
     fn finish(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         state.phase = Phase::Over;
         let counts = &mut state.counts;
@@ -337,6 +357,7 @@ impl<P: PerItem> PipelineShared<P> {
         let results = std::mem::replace(&mut state.results, Outlet::closed());
         let (letters, feed) = (state.letters.take(), state.feed.take());
         let mut causes = std::mem::take(&mut state.causes).into_iter();
+        let seats = state.take_seats();
         drop(state);
 
         let cause = causes.next();
@@ -345,6 +366,7 @@ impl<P: PerItem> PipelineShared<P> {
         letters.into_iter().for_each(Outlet::discard);
         drop_each(feed);
         drop_each(causes);
+        drop_each(seats);
         let report = self.report();
         let outcome = match cause {
             None => Ok(report),
@@ -353,11 +375,11 @@ impl<P: PerItem> PipelineShared<P> {
                 report: Box::new(report),
             }),
         };
-        let mut state = lock(&self.state);
-        state.outcome = Some(outcome);
-        state.over = true;
-        let waiter = state.waiter.take();
-        drop(state);
+        let mut end = lock(&self.end);
+        end.outcome = Some(outcome);
+        end.over = true;
+        let waiter = end.waiter.take();
+        drop(end);
         if let Some(waiter) = waiter {
             ignore_panic(|| waiter.wake());
         }
@@ -365,16 +387,16 @@ impl<P: PerItem> PipelineShared<P> {
 
     pub(super) fn poll_outcome(&self, cx: &mut Context<'_>) -> Poll<RunOutcome<P>> {
         let waker = cx.waker().clone();
-        let mut state = lock(&self.state);
-        if let Some(outcome) = state.outcome.take() {
+        let mut end = lock(&self.end);
+        if let Some(outcome) = end.outcome.take() {
             return Poll::Ready(outcome);
         }
-        if state.over {
-            drop(state);
+        if end.over {
+            drop(end);
             panic!("a pipeline was polled after its end");
         }
-        let old = state.waiter.replace(waker);
-        drop(state);
+        let old = end.waiter.replace(waker);
+        drop(end);
         drop(old);
         Poll::Pending
     }
@@ -390,7 +412,7 @@ impl<P: PerItem> PipelineShared<P> {
         let mut state = lock(&self.state);
         state.paused = false;
         self.paused.store(false, Ordering::Relaxed);
-        self.release(state);
+        self.release_and_flush(state);
     }
 
     /// Pulls no more items.
@@ -408,7 +430,7 @@ impl<P: PerItem> PipelineShared<P> {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        lock(&self.state).over
+        lock(&self.end).over
     }
 
     pub(super) fn progress(&self) -> Progress {

@@ -12,6 +12,21 @@
 //! ends with [`PipelineState::call_up`], which wakes an idle lane or adds one; a lane that finds
 //! work calls up the next before it does it. Each live item can have a lane of its own,
 //! so there are never more lanes than items may be in flight.
+//!
+//! # Who hears the source
+//!
+//! The source makes work by a wake, and a wake must not spawn: an executor that was closed
+//! refuses a new lane, and so drops it inside the wake (`shared.rs`). So a wake of the source
+//! only ever wakes a lane that is idle, and there is one beforehand. The rule is: while the
+//! source waits, and there is room for its items, a lane is idle; or as many are active as the
+//! executor runs at once; or no further one may exist. Before a lane runs something that takes
+//! long, or waits, it adds a lane if the rule needs one ([`PipelineState::call_up_to_listen`]).
+//! That lane finds no work and becomes idle. A lane that was called up and has not come so far
+//! yet sees by itself what the source has said meanwhile.
+//!
+//! Instead, the wake could wake a lane that waits in an item or a sink, and that lane could add
+//! one. But each such wake would poll a future of the user's for nothing, and the source would
+//! wait for two tasks one after the other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -52,9 +67,6 @@ pub(super) type Numbered<P> = (u64, <P as PerItem>::Item);
 
 /// What does not change during a run.
 pub(super) struct RunSettings<P: PerItem> {
-    pub(super) in_flight: usize,
-    /// How many lanes the executor runs at once.
-    pub(super) parallelism: usize,
     pub(super) route: Option<Router<P::Error>>,
     /// How to copy an item before its run, for the sink of dead letters.
     pub(super) copy: Option<Copier<P::Item>>,
@@ -82,7 +94,16 @@ pub(super) enum Supply {
     Ended,
 }
 
+/// How much a run does at once; does not change, but is needed to wake a lane.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) in_flight: usize,
+    /// How many lanes the executor runs at once.
+    pub(super) parallelism: usize,
+}
+
 pub(super) struct PipelineState<P: PerItem> {
+    limits: Limits,
     pub(super) phase: Phase,
     pub(super) paused: bool,
     /// `None` while a lane has it.
@@ -106,14 +127,31 @@ pub(super) struct PipelineState<P: PerItem> {
     /// Lanes that wait for the item they run.
     pub(super) in_items: usize,
     idle: Vec<Arc<LaneSeat>>,
+    /// Of all lanes that there have been, until the run is over.
     seats: Vec<Arc<LaneSeat>>,
+    /// How many these are, also afterwards.
+    all_lanes: usize,
     /// Why it ends early; the first counts.
     pub(super) causes: Vec<Cause<P::Error>>,
     pub(super) began: Option<Instant>,
+}
+
+/// What the owner of a run gets at its end.
+pub(super) struct PipelineEnd<P: PerItem> {
     /// All is dropped, and the outcome was there to be taken.
     pub(super) over: bool,
     pub(super) outcome: Option<RunOutcome<P>>,
     pub(super) waiter: Option<Waker>,
+}
+
+impl<P: PerItem> PipelineEnd<P> {
+    pub(super) fn not_yet() -> Self {
+        Self {
+            over: false,
+            outcome: None,
+            waiter: None,
+        }
+    }
 }
 
 /// Whether a lane counts as active, or what it waits for.
@@ -219,11 +257,13 @@ pub(super) struct Closing<P: PerItem> {
 
 impl<P: PerItem> PipelineState<P> {
     pub(super) fn new(
+        limits: Limits,
         feed: Box<dyn Feed<P::Item>>,
         results: Outlet<P::Output>,
         letters: Option<Outlet<Letter<P>>>,
     ) -> Self {
         Self {
+            limits,
             phase: Phase::Open,
             paused: false,
             feed: Some(feed),
@@ -241,11 +281,9 @@ impl<P: PerItem> PipelineState<P> {
             in_items: 0,
             idle: Vec::new(),
             seats: Vec::new(),
+            all_lanes: 0,
             causes: Vec::new(),
             began: None,
-            over: false,
-            outcome: None,
-            waiter: None,
         }
     }
 
@@ -260,7 +298,6 @@ impl<P: PerItem> PipelineState<P> {
     /// Without any the lane is idle; or it leaves, if there will be no more.
     pub(super) fn step(
         &mut self,
-        settings: &RunSettings<P>,
         seat: &Arc<LaneSeat>,
         chunk: &mut VecDeque<Numbered<P>>,
         limit: usize,
@@ -274,16 +311,16 @@ impl<P: PerItem> PipelineState<P> {
         if let Some((sink, batch)) = self.letters.as_mut().and_then(Outlet::take) {
             return Step::Letters(sink, batch);
         }
-        if self.should_pull_ahead(settings) {
-            return self.pull(settings);
+        if self.should_pull_ahead() {
+            return self.pull();
         }
         if self.can_run() {
-            let fair = self.backlog.len().div_ceil(settings.parallelism);
+            let fair = self.backlog.len().div_ceil(self.limits.parallelism);
             chunk.extend(self.backlog.drain(..fair.min(limit)));
             return Step::Run;
         }
-        if self.wants_source(settings) {
-            return self.pull(settings);
+        if self.wants_source() {
+            return self.pull();
         }
         self.idle.push(seat.clone());
         self.active -= 1;
@@ -296,16 +333,13 @@ impl<P: PerItem> PipelineState<P> {
     /// Without this, one lane slept while the other one pulled, and both took 68 to 95 ns for
     /// an item where one alone takes 58; now they take 38 to 48 (the pipeline of `--bench
     /// graph`, two workers).
-    fn should_pull_ahead(&self, settings: &RunSettings<P>) -> bool {
-        self.active > 1
-            && self.backlog.len() < PULL
-            && self.feed.is_some()
-            && self.room(settings) == PULL
+    fn should_pull_ahead(&self) -> bool {
+        self.active > 1 && self.backlog.len() < PULL && self.feed.is_some() && self.room() == PULL
     }
 
-    fn pull(&mut self, settings: &RunSettings<P>) -> Step<P> {
+    fn pull(&mut self) -> Step<P> {
         let feed = self.feed.take().expect("looked at by the caller");
-        let room = self.room(settings);
+        let room = self.room();
         self.live += room;
         self.rang = false;
         Step::Source(feed, std::mem::take(&mut self.acks), room)
@@ -316,11 +350,11 @@ impl<P: PerItem> PipelineState<P> {
     }
 
     /// How many items may be pulled.
-    fn room(&self, settings: &RunSettings<P>) -> usize {
+    fn room(&self) -> usize {
         if self.phase != Phase::Open || self.paused || self.supply != Supply::Ready {
             return 0;
         }
-        (settings.in_flight - self.live).min(self.pull)
+        (self.limits.in_flight - self.live).min(self.pull)
     }
 
     /// Judges a pull of so many items by how long it took.
@@ -332,8 +366,8 @@ impl<P: PerItem> PipelineState<P> {
         }
     }
 
-    fn wants_source(&self, settings: &RunSettings<P>) -> bool {
-        self.feed.is_some() && (!self.acks.is_empty() || self.room(settings) > 0)
+    fn wants_source(&self) -> bool {
+        self.feed.is_some() && (!self.acks.is_empty() || self.room() > 0)
     }
 
     /// Whether lanes are to leave.
@@ -345,10 +379,10 @@ impl<P: PerItem> PipelineState<P> {
 
     /// If all lanes wait, and no item will come that others could wait for: how many items
     /// there are.
-    pub(super) fn silence(&self, settings: &RunSettings<P>) -> Option<usize> {
+    pub(super) fn silence(&self) -> Option<usize> {
         let dry = self.paused || self.phase == Phase::Draining || self.supply == Supply::Ended;
         // There is no room for more, and no push that would make some.
-        let full = self.live >= settings.in_flight
+        let full = self.live >= self.limits.in_flight
             && self.results.sink.is_some()
             && (self.letters.as_ref()).is_none_or(|letters| letters.sink.is_some());
         ((dry || full) && self.active == 0).then_some(self.in_items)
@@ -373,30 +407,74 @@ impl<P: PerItem> PipelineState<P> {
     }
 
     /// Calls up one lane more, if there is work for it; all, if there will be no more.
-    pub(super) fn call_up(&mut self, settings: &RunSettings<P>) -> Call {
+    pub(super) fn call_up(&mut self) -> Call {
         if self.is_over() {
             return self.call_all();
         }
+        if !self.has_work() {
+            return Call::Nobody;
+        }
+        match self.call_idle() {
+            Some(seat) => Call::Wake(seat),
+            None if self.lanes < self.limits.in_flight => self.add_lane(),
+            None => Call::Nobody,
+        }
+    }
+
+    /// As [`call_up`](Self::call_up), before something that takes long: adds a lane that hears
+    /// the source meanwhile, if the rule in the module docs needs one.
+    pub(super) fn call_up_to_listen(&mut self) -> Call {
+        match self.call_up() {
+            Call::Nobody if self.lacks_listener() => self.add_lane(),
+            call => call,
+        }
+    }
+
+    /// The source has items again. Returns the idle lane that is to be woken for them, if one
+    /// is needed; see the module docs.
+    #[must_use = "a lane that is counted as active has to be woken"]
+    pub(super) fn ring(&mut self) -> Option<Arc<LaneSeat>> {
+        self.rang = true;
+        if self.supply == Supply::Waiting {
+            self.supply = Supply::Ready;
+        }
+        if self.has_work() {
+            self.call_idle()
+        } else {
+            None
+        }
+    }
+
+    /// Whether there is work for one lane more.
+    fn has_work(&self) -> bool {
         let push = self.results.can_push();
         let letters = self.letters.as_ref().is_some_and(Outlet::can_push);
-        let work = push || letters || self.can_run() || self.wants_source(settings);
-        if !work || self.active >= settings.parallelism {
-            return Call::Nobody;
-        }
-        if let Some(seat) = self.idle.pop() {
-            self.active += 1;
-            seat.called.store(true, Ordering::Relaxed);
-            return Call::Wake(seat);
-        }
-        if self.lanes >= settings.in_flight {
-            return Call::Nobody;
-        }
-        self.add_lane()
+        let work = push || letters || self.can_run() || self.wants_source();
+        work && self.active < self.limits.parallelism
+    }
+
+    /// Whether the source could ring for one lane more, and none is idle although it may exist.
+    fn lacks_listener(&self) -> bool {
+        let open = self.phase == Phase::Open && !self.paused && self.supply == Supply::Waiting;
+        let Limits {
+            in_flight,
+            parallelism,
+        } = self.limits;
+        let rings = open && self.live < in_flight && self.active < parallelism;
+        rings && self.idle.is_empty() && self.lanes < in_flight
+    }
+
+    fn call_idle(&mut self) -> Option<Arc<LaneSeat>> {
+        let seat = self.idle.pop()?;
+        self.active += 1;
+        seat.called.store(true, Ordering::Relaxed);
+        Some(seat)
     }
 
     pub(super) fn add_lane(&mut self) -> Call {
         let seat = Arc::new(LaneSeat::default());
         self.seats.push(seat.clone());
+        self.all_lanes += 1;
         self.lanes += 1;
         self.active += 1;
         Call::Spawn(seat)
@@ -450,7 +528,13 @@ impl<P: PerItem> PipelineState<P> {
 
     /// How many lanes there have been.
     pub(super) fn lanes(&self) -> usize {
-        self.seats.len()
+        self.all_lanes
+    }
+
+    /// The seats of lanes that have left, at the end of the run.
+    pub(super) fn take_seats(&mut self) -> Vec<Arc<LaneSeat>> {
+        self.idle.clear(); // they are among the seats
+        std::mem::take(&mut self.seats)
     }
 
     /// Cancels what is in flight; every lane is to hear of it.
