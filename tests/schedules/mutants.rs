@@ -22,6 +22,7 @@ const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
 const PIPELINE_LANE: &str = "ws-executor/src/pipeline/lane.rs";
 const PIPELINE_SHARED: &str = "ws-executor/src/pipeline/shared.rs";
+const PIPELINE_STATE: &str = "ws-executor/src/pipeline/state.rs";
 const BATCH: &str = "ws-executor/src/graph/item/batch/member.rs";
 const KEY: &str = "ws-executor/src/graph/item/key.rs";
 const LANE: &str = "ws-executor/src/worker/lane.rs";
@@ -446,6 +447,52 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            self.seat.wait(cx.waker());\n            if self.seat.was_called() {",
         replace: "            self.seat.wait(cx.waker());\n            if false {",
         program: "pipelines.source_waits",
+    },
+    Mutant {
+        name: "pipeline.nobody_listens_to_the_source",
+        file: PIPELINE_STATE,
+        find: "Call::Nobody if self.lacks_listener() =>",
+        replace: "Call::Nobody if false =>",
+        program: "pipelines.all_wait",
+    },
+    Mutant {
+        name: "pipeline.source_waker_keeps_the_whole",
+        file: PIPELINE_SHARED,
+        find: "bell: Waker::from(Arc::new(Bell(Arc::downgrade(&state)))),",
+        replace: "bell: {
+                struct Flawed<P: PerItem>(Weak<PipelineShared<P>>);
+                impl<P: PerItem> Wake for Flawed<P> {
+                    fn wake(self: Arc<Self>) {
+                        if let Some(shared) = self.0.upgrade() {
+                            Waker::from(Arc::new(Bell(Arc::downgrade(&shared.state)))).wake();
+                        }
+                    }
+                }
+                Waker::from(Arc::new(Flawed(me.clone())))
+            },",
+        program: "pipelines.woken_when_dropped",
+    },
+    Mutant {
+        name: "pipeline.wake_of_the_source_spawns",
+        file: PIPELINE_SHARED,
+        find: "bell: Waker::from(Arc::new(Bell(Arc::downgrade(&state)))),",
+        replace: "bell: {
+                struct Flawed<P: PerItem>(Weak<PipelineShared<P>>);
+                impl<P: PerItem> Wake for Flawed<P> {
+                    fn wake(self: Arc<Self>) {
+                        if let Some(shared) = self.0.upgrade() {
+                            let mut state = lock(&shared.state);
+                            state.rang = true;
+                            state.supply = Supply::Ready;
+                            let call = state.add_lane();
+                            drop(state);
+                            shared.make(call);
+                        }
+                    }
+                }
+                Waker::from(Arc::new(Flawed(me.clone())))
+            },",
+        program: "pipelines.woken_at_shutdown",
     },
     Mutant {
         name: "batch.leader_leaves_silently",

@@ -7,15 +7,15 @@
 use std::future::pending;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use ws_core::sync::Mutex;
+use ws_core::sync::{Mutex, thread};
 use ws_executor::pipeline::{
-    self, BoxError, Builder, Cause, Collect, PerItem, PullResult, Sink, Source, Verdict,
+    self, BoxError, Builder, Cause, Collect, PerItem, PullResult, Running, Sink, Source, Verdict,
 };
-use ws_executor::yield_now;
+use ws_executor::{Executor, yield_now};
 
-use super::kit::{Count, Event, pair};
+use super::kit::{Count, Event, pair, single};
 use super::scenario::Scenario;
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
@@ -54,6 +54,24 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "a run is dropped at any moment: its lanes leave, and drop what they have",
         faults: &[],
         body: dropped,
+    },
+    Scenario {
+        name: "pipelines.all_wait",
+        about: "all items wait for one that the source gives later: its wake finds a lane",
+        faults: &[],
+        body: all_wait,
+    },
+    Scenario {
+        name: "pipelines.woken_at_shutdown",
+        about: "the source is woken under the lock of all drops, while the executor is shut down",
+        faults: &[],
+        body: woken_at_shutdown,
+    },
+    Scenario {
+        name: "pipelines.woken_when_dropped",
+        about: "the source is woken under the lock of all drops, while the run is dropped",
+        faults: &[],
+        body: woken_when_dropped,
     },
     Scenario {
         name: "pipelines.drained",
@@ -238,4 +256,145 @@ fn drained() {
         .block_on(running.drain(std::time::Duration::MAX))
         .unwrap();
     assert_eq!(report.items, report.done);
+}
+
+/// Two items, the second one together with the news that there are no more for now; then one
+/// more after the event.
+struct Rest {
+    event: Event,
+    given: u32,
+}
+
+impl Source for Rest {
+    type Item = u32;
+    type Ack = ();
+
+    fn poll_pull(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PullResult<Self>>> {
+        if self.given == 2 && pin!(self.event.wait()).poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        self.given += 1;
+        Poll::Ready((self.given < 4).then_some(Ok((self.given, ()))))
+    }
+}
+
+fn all_wait() {
+    let executor = single();
+    let (begun, more) = (Event::new(), Event::new());
+    let doors = [Event::new(), Event::new()];
+    let (begins, opens) = (begun.clone(), doors.clone());
+    let pipeline = pipeline::from_fn(&executor.handle(), move |n: u32| {
+        let (begins, opens) = (begins.clone(), opens.clone());
+        async move {
+            match n {
+                1 => opens[0].wait().await,
+                2 => {
+                    begins.set();
+                    opens[1].wait().await;
+                }
+                _ => opens.iter().for_each(Event::set),
+            }
+            Ok::<_, ()>(())
+        }
+    });
+    let source = Rest {
+        event: more.clone(),
+        given: 0,
+    };
+    let running = pipeline
+        .source(source)
+        .in_flight(4)
+        .build()
+        .unwrap()
+        .start();
+    // On the one worker: after the poll in which the second item begins to wait.
+    let wakes = async move {
+        begun.wait().await;
+        more.set();
+    };
+    executor.spawn(wakes).detach();
+    assert_eq!(executor.block_on(running).unwrap().done, 3);
+}
+
+/// A value of the user's: its drop takes the lock under which the source is woken.
+struct Locks(Arc<Mutex<Option<Waker>>>);
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        if let Some(waker) = &*self.0.lock().unwrap() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+/// As [`Rest`], and leaves its waker under the lock.
+struct Locked {
+    given: u32,
+    locks: Locks,
+}
+
+impl Source for Locked {
+    type Item = u32;
+    type Ack = ();
+
+    fn poll_pull(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PullResult<Self>>> {
+        if self.given == 2 {
+            *self.locks.0.lock().unwrap() = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        self.given += 1;
+        Poll::Ready(Some(Ok((self.given, ()))))
+    }
+}
+
+/// What there is to end; one of both beside a wake of the source, the other one after it.
+type Ends = (Executor, Running<()>);
+
+fn woken_at_shutdown() {
+    woken_at_end(|(executor, running)| {
+        executor.shutdown();
+        Box::new(move || drop(running))
+    });
+}
+
+fn woken_when_dropped() {
+    woken_at_end(|(executor, running)| {
+        drop(running);
+        Box::new(move || executor.shutdown())
+    });
+}
+
+fn woken_at_end(end: fn(Ends) -> Box<dyn FnOnce()>) {
+    let executor = single();
+    let lock = Arc::<Mutex<Option<Waker>>>::default();
+    let (begun, work) = (Event::new(), Locks(lock.clone()));
+    let begins = begun.clone();
+    let pipeline = pipeline::from_fn(&executor.handle(), move |n: u32| {
+        let _ = &work;
+        if n == 2 {
+            begins.set();
+        }
+        pending::<Result<(), ()>>()
+    });
+    let source = Locked {
+        given: 0,
+        locks: Locks(lock.clone()),
+    };
+    let running = pipeline
+        .source(source)
+        .in_flight(4)
+        .build()
+        .unwrap()
+        .start();
+    begun.block();
+    let waking = lock.clone();
+    let foreign = thread::spawn(move || {
+        if let Some(waker) = &*waking.lock().unwrap() {
+            waker.wake_by_ref();
+        }
+    });
+    let rest = end((executor, running));
+    foreign.join().unwrap();
+    rest();
+    assert_eq!(Arc::strong_count(&lock), 1);
 }
