@@ -207,29 +207,39 @@ fn two_tasks_that_are_aborted_under_their_lock() {
     });
 }
 
-/// A scope on a worker waits for its task while the executor is shut down inside of it.
+/// A scope on a worker waits for its tasks while the executor is shut down, and a foreign
+/// thread wakes them under the lock that their drops take.
 #[test]
-fn a_scope_that_waits_for_a_task_that_is_woken_from_outside() {
+fn two_tasks_of_a_scope_that_are_woken_under_their_lock() {
     guard("scope", || {
-        for workers in [1, 2] {
-            for _ in 0..ROUNDS {
-                let executor = executor(workers);
-                let handle = executor.handle();
-                let wakers: Mutex<Vec<Waker>> = Mutex::default();
-                let inner = handle.clone();
-                let scoped = executor.spawn(async move {
-                    inner.scope(|s| {
-                        let waits = poll_fn(|cx| {
-                            wakers.lock().unwrap().push(cx.waker().clone());
-                            Poll::<()>::Pending
-                        });
-                        drop(s.spawn(waits));
-                        s.run(|_| ());
-                    });
+        for round in 0..ROUNDS {
+            let executor = executor(1 + round % 2);
+            let handle = executor.handle();
+            let (partners, pair, polls) = Partner::pair();
+            let scoped = executor.spawn(async move {
+                handle.scope(|s| {
+                    for partner in partners {
+                        drop(s.spawn(partner));
+                    }
+                    s.run(|_| ());
                 });
-                executor.shutdown();
-                assert!(scoped.is_finished());
-            }
+            });
+            await_polls(&polls);
+            let over = Arc::new(AtomicBool::new(false));
+            let foreign = {
+                let (pair, over) = (Arc::clone(&pair), Arc::clone(&over));
+                thread::spawn(move || {
+                    while !over.load(Ordering::Relaxed) {
+                        let wakers = pair.lock().unwrap();
+                        wakers.iter().flatten().for_each(Waker::wake_by_ref);
+                    }
+                })
+            };
+            ENDS[round % 3](executor);
+            over.store(true, Ordering::Relaxed);
+            foreign.join().unwrap();
+            assert!(scoped.is_finished());
+            assert_eq!(Arc::strong_count(&pair), 1);
         }
     });
 }
