@@ -316,14 +316,31 @@ fn all_wait() {
     assert_eq!(executor.block_on(running).unwrap().done, 3);
 }
 
+/// The waker of a source under a lock, and how many drops went for that lock and got it. One
+/// that has it already panics, where nobody hears of it.
+#[derive(Default)]
+struct Guarded {
+    waker: Mutex<Option<Waker>>,
+    went: Count,
+    got: Count,
+}
+
+impl Guarded {
+    fn wake(&self) {
+        if let Some(waker) = &*self.waker.lock().unwrap() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
 /// A value of the user's: its drop takes the lock under which the source is woken.
-struct Locks(Arc<Mutex<Option<Waker>>>);
+struct Locks(Arc<Guarded>);
 
 impl Drop for Locks {
     fn drop(&mut self) {
-        if let Some(waker) = &*self.0.lock().unwrap() {
-            waker.wake_by_ref();
-        }
+        self.0.went.add();
+        self.0.wake();
+        self.0.got.add();
     }
 }
 
@@ -339,7 +356,7 @@ impl Source for Locked {
 
     fn poll_pull(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PullResult<Self>>> {
         if self.given == 2 {
-            *self.locks.0.lock().unwrap() = Some(cx.waker().clone());
+            *self.locks.0.waker.lock().unwrap() = Some(cx.waker().clone());
             return Poll::Pending;
         }
         self.given += 1;
@@ -366,7 +383,7 @@ fn woken_when_dropped() {
 
 fn woken_at_end(end: fn(Ends) -> Box<dyn FnOnce()>) {
     let executor = single();
-    let lock = Arc::<Mutex<Option<Waker>>>::default();
+    let lock = Arc::<Guarded>::default();
     let (begun, work) = (Event::new(), Locks(lock.clone()));
     let begins = begun.clone();
     let pipeline = pipeline::from_fn(&executor.handle(), move |n: u32| {
@@ -388,13 +405,10 @@ fn woken_at_end(end: fn(Ends) -> Box<dyn FnOnce()>) {
         .start();
     begun.block();
     let waking = lock.clone();
-    let foreign = thread::spawn(move || {
-        if let Some(waker) = &*waking.lock().unwrap() {
-            waker.wake_by_ref();
-        }
-    });
+    let foreign = thread::spawn(move || waking.wake());
     let rest = end((executor, running));
     foreign.join().unwrap();
     rest();
     assert_eq!(Arc::strong_count(&lock), 1);
+    assert_eq!(lock.got.get(), lock.went.get(), "a drop inside of a wake");
 }
