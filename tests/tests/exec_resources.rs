@@ -45,6 +45,8 @@ impl Census {
 #[cfg(target_os = "linux")]
 mod limits {
     use std::fs;
+    use std::sync::Barrier;
+    use std::thread::ThreadId;
 
     use super::*;
 
@@ -172,6 +174,64 @@ mod limits {
                 assert_eq!(executor.block_on(handle.spawn_blocking(|| 2)), 2);
             },
         );
+    }
+
+    /// The drop of code may take a lock that another caller has at that moment.
+    #[test]
+    fn spawn_blocking_without_any_thread_drops_no_code_of_others() {
+        survives(
+            "limits::spawn_blocking_without_any_thread_drops_no_code_of_others",
+            || {
+                let (executor, start) = (executor(1), Barrier::new(5));
+                // Room for the first allocations of the worker, and of the callers below.
+                executor.block_on(executor.spawn(async { drop(Box::new([0; 100])) }));
+                let elsewhere = Arc::new(AtomicUsize::new(0));
+                let calls = || {
+                    drop(Box::new([0; 100]));
+                    start.wait();
+                    start.wait();
+                    for _ in 0..1000 {
+                        let code = DroppedWhereMade {
+                            thread: thread::current().id(),
+                            elsewhere: Arc::clone(&elsewhere),
+                        };
+                        // Should there be a thread all the same, it runs there.
+                        let task = executor.handle().spawn_blocking(move || code.run());
+                        executor.block_on(task.fallible());
+                    }
+                };
+                thread::scope(|scope| {
+                    let callers: Vec<_> = (0..4).map(|_| scope.spawn(calls)).collect();
+                    start.wait();
+                    limit_space(1 << 20);
+                    start.wait();
+                    callers
+                        .into_iter()
+                        .for_each(|caller| caller.join().unwrap());
+                });
+                assert_eq!(elsewhere.load(Ordering::SeqCst), 0);
+            },
+        );
+    }
+
+    /// Code that counts itself if it is dropped on another thread and did not run.
+    struct DroppedWhereMade {
+        thread: ThreadId,
+        elsewhere: Arc<AtomicUsize>,
+    }
+
+    impl DroppedWhereMade {
+        fn run(mut self) {
+            self.thread = thread::current().id();
+        }
+    }
+
+    impl Drop for DroppedWhereMade {
+        fn drop(&mut self) {
+            if thread::current().id() != self.thread {
+                self.elsewhere.fetch_add(1, Ordering::SeqCst);
+            }
+        }
     }
 
     /// With one thread it has to wait its turn.

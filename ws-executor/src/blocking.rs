@@ -9,12 +9,16 @@
 //!   [`MAX_THREADS`]; beyond that, work waits in a queue, first in, first out.
 //! - A thread that had nothing to do for [`KEEP_ALIVE`] ends.
 //! - If the system refuses a thread, the work waits for one of those that exist. If
-//!   there is none, the task is cancelled: nobody would ever run it.
+//!   there is none, the task is cancelled: nobody would ever run it. The caller drops its
+//!   own code then, and never that of others, which may take a lock that the caller has. For
+//!   this a thread is started under the pool's lock: otherwise two callers could each count
+//!   on the thread of the other, and the second one that is refused would have to drop both.
 //!
 //! Work that has not begun is cancelled by dropping its task; work that has begun runs
 //! to its end. Threads of the pool do not keep the process from exiting.
 
 use std::collections::VecDeque;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::task::{Context, Poll};
@@ -97,29 +101,22 @@ impl Pool {
             drop(state);
             self.work.notify_one();
         } else if state.threads < MAX_THREADS {
-            state.threads += 1;
-            drop(state);
-            self.start_thread();
+            // Under the lock, as in tokio's pool: every thread that counts does exist.
+            if self.start_thread().is_ok() {
+                state.threads += 1;
+            } else if state.threads == 0 {
+                // The last thread has left an empty queue: this is the caller's own piece.
+                let refused = state.queue.pop_back();
+                drop(state);
+                // Cancels it.
+                drop(refused);
+            }
         }
     }
 
-    fn start_thread(&'static self) {
-        let name = "ws-blocking".to_owned();
-        if thread::Builder::new()
-            .name(name)
-            .spawn(|| self.run())
-            .is_ok()
-        {
-            return;
-        }
-        let mut state = self.lock();
-        state.threads -= 1;
-        if state.threads == 0 {
-            let stranded = std::mem::take(&mut state.queue);
-            drop(state);
-            // Cancels them.
-            drop(stranded);
-        }
+    fn start_thread(&'static self) -> io::Result<()> {
+        let builder = thread::Builder::new().name("ws-blocking".to_owned());
+        builder.spawn(|| self.run()).map(drop)
     }
 
     /// The life of a thread.
