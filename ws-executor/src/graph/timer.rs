@@ -4,6 +4,14 @@
 //! default is a thread of its own, started by the first node that needs it, with one
 //! heap of deadlines. It sleeps until the earliest one, and costs nothing before it is
 //! started. A program with a reactor gives that one's timer to the run instead.
+//!
+//! # Memory ordering
+//!
+//! | edge | release side | acquire side | what it makes visible |
+//! |---|---|---|---|
+//! | `timer.over` | the thread sets `over` of a sleeper | the sleeper's look at `over` | that the thread saw the deadline pass: `Instant::now` is not before it afterwards |
+//!
+//! That a sleeper is woken needs no more than the lock of its waker.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -242,6 +250,7 @@ impl Clock {
 
 impl TimerSleeper {
     fn ring(&self) {
+        // ORDERING(timer.over): release side; relaxed, the sleeper's clock could be behind.
         self.over.store(true, Ordering::Release);
         let waker = lock(&self.waker).take();
         if let Some(waker) = waker {
@@ -276,6 +285,8 @@ impl Future for Nap {
         let sleeper = self.entry.as_ref().expect("entered above");
         // The thread sets `over` before it takes the waker: it saw the one above, or
         // this sees `over`.
+        // ORDERING(timer.over): acquire side; relaxed, the clock of what goes on after the
+        // sleep could be before the deadline.
         if sleeper.over.load(Ordering::Acquire) {
             Poll::Ready(())
         } else {
