@@ -9,7 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use ws_core::Driver;
 use ws_executor::DriverHandoff;
-use ws_executor::model::{DriverSeat, Duty, Parking, Sleep, Sleeper};
+use ws_executor::model::{Call, DriverSeat, MonitorState, Parking, Sleep, Sleeper};
 
 use super::exec_kit::{Jobs, is_notified, searchers, sleep};
 use super::model::Bound::{Exhaustive, Preemptions};
@@ -27,27 +27,19 @@ pub(crate) const MODELS: &[Model] = &[
     },
     Model {
         name: "exec.driver.leave_against_park",
-        shows: "a worker goes to sleep while the driver is left: it takes it, or watches",
+        shows: "a worker leaves the driver while another one and the monitor go to sleep: one of them sees to it",
         errata: &[],
-        bound: Exhaustive,
+        bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(leave_against_park, [4_600, 2_300]),
+        body: Body::Roles(leave_against_park, [13_000, 13_000]),
     },
     Model {
         name: "exec.driver.leave_against_park_eager",
-        shows: "the same without a sentinel: it takes the driver, or is notified",
+        shows: "the same without a monitor: it takes the driver, or is notified",
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(leave_against_park_eager, [990, 850]),
-    },
-    Model {
-        name: "exec.driver.leave_against_give_up",
-        shows: "the driver is left while the sentinel gives up: it goes on, or is called",
-        errata: &[],
-        bound: Exhaustive,
-        expect: Expect::Holds,
-        body: Body::Roles(leave_against_give_up, [1_300, 1_200]),
     },
     Model {
         name: "exec.driver.where_it_sleeps",
@@ -109,15 +101,14 @@ impl Driven {
         if self.seat.was_missed() {
             return Parked::Not;
         }
-        let duty = self.sleep.take_duty(self.seat.wants_watching());
-        Parked::Asleep(parking, duty)
+        Parked::Asleep(parking)
     }
 
     /// Whether someone will see to the driver, which is free.
     fn is_seen_to(&self, parked: Parked) -> bool {
         match parked {
-            Parked::InDriver | Parked::Not | Parked::Asleep(_, Some(_)) => true,
-            Parked::Asleep(parking, None) => is_notified(&self.sleep, parking),
+            Parked::InDriver | Parked::Not => true,
+            Parked::Asleep(parking) => is_notified(&self.sleep, parking),
         }
     }
 }
@@ -127,7 +118,7 @@ enum Parked {
     InDriver,
     /// The driver is free: it cancels, and takes it.
     Not,
-    Asleep(Parking, Option<Duty>),
+    Asleep(Parking),
 }
 
 /// Content that one worker after the other may touch.
@@ -166,17 +157,37 @@ fn one_at_a_time(main: Main) {
     assert!(turns > 0, "both found it taken");
 }
 
+/// Worker 0 wakes up in the driver, for a task that keeps it.
 fn leave_against_park(main: Main) {
     let driven = Driven::taken(DriverHandoff::Sentinel);
-    let (worker, leaver) = (driven.clone(), driven.clone());
-    let (parked, _) = main.race(
+    let state = Arc::new(MonitorState::absent());
+    assert_eq!(state.call(), Call::Start);
+    driven.sleep.enter_driver(0);
+    let asleep = driven.sleep.start_parking(0, None);
+    let (worker, leaver, watched) = (driven.clone(), driven.clone(), driven.clone());
+    let (called, falling) = (state.clone(), state.clone());
+    let (parked, (), ()) = main.race_two(
         move || worker.park(1),
+        // `leave_place` and `hand_off`.
         move || {
+            let cancelled = leaver.sleep.cancel_parking_with_work(asleep);
+            assert!(cancelled.is_ok(), "no one else takes it out of the table");
+            leaver.sleep.leave_driver();
             leaver.seat.leave();
-            leaver.sleep.want_sentinel()
+            if called.needs_call() {
+                let _ = called.call();
+            }
+        },
+        move || {
+            let all_parked = || watched.sleep.parked() == 2;
+            falling.fall_asleep(|| !all_parked() || watched.seat.wants_watching());
         },
     );
-    assert!(driven.is_seen_to(parked), "the driver is left alone");
+    let is_watched = !state.needs_call();
+    assert!(
+        is_watched || driven.is_seen_to(parked),
+        "the driver is left alone"
+    );
 }
 
 fn leave_against_park_eager(main: Main) {
@@ -189,25 +200,6 @@ fn leave_against_park_eager(main: Main) {
             leaver.sleep.take_sleeper()
         },
     );
-    assert!(driven.is_seen_to(parked), "the driver is left alone");
-}
-
-fn leave_against_give_up(main: Main) {
-    let driven = Driven::taken(DriverHandoff::Sentinel);
-    let parking = driven.sleep.start_parking(1, None);
-    let duty = driven.sleep.take_duty(true).expect("no one else has it");
-    let (sentinel, leaver) = (driven.clone(), driven.clone());
-    let (duty, _) = main.race(
-        move || {
-            sentinel.sleep.give_up(duty);
-            sentinel.sleep.take_duty(sentinel.seat.wants_watching())
-        },
-        move || {
-            leaver.seat.leave();
-            leaver.sleep.want_sentinel()
-        },
-    );
-    let parked = Parked::Asleep(parking, duty);
     assert!(driven.is_seen_to(parked), "the driver is left alone");
 }
 

@@ -61,14 +61,6 @@ pub(crate) const MODELS: &[Model] = &[
         body: Body::Roles(last_searcher, [25_000, 15_000]),
     },
     Model {
-        name: "exec.sleep.last_searcher_of_little",
-        shows: "the same with a job that is not worth a notification any more: a sentinel comes",
-        errata: &[22],
-        bound: Exhaustive,
-        expect: Expect::Holds,
-        body: Body::Roles(last_searcher_of_little, [4_200, 3_700]),
-    },
-    Model {
         name: "exec.sleep.last_searcher_against_park",
         shows: "the same while the second worker goes to sleep",
         errata: &[22],
@@ -251,30 +243,6 @@ fn last_searcher(main: Main) {
         "the second job is forgotten"
     );
     assert_eq!(searchers(&pool.sleep), 1, "counted wrong");
-}
-
-/// The pushed job was worth sharing when it was pushed.
-fn last_searcher_of_little(main: Main) {
-    let pool = Pool::new();
-    let searching = searching(&pool.sleep);
-    let parking = pool.sleep.start_parking(1, None);
-    let (searcher, pusher) = (pool.clone(), pool.clone());
-    main.race(
-        move || {
-            if searcher.sleep.found_work(searching) {
-                let is_queued = || searcher.jobs.has_some();
-                let sleeper = searcher.sleep.after_search(|| false, is_queued);
-                sleeper
-                    .into_iter()
-                    .for_each(|sleeper| searcher.unpark(sleeper));
-            }
-        },
-        move || pusher.push(),
-    );
-    assert!(
-        is_notified(&pool.sleep, parking),
-        "nobody runs the job, and nobody watches it"
-    );
 }
 
 fn last_searcher_against_park(main: Main) {

@@ -3,10 +3,9 @@
 use super::model::{Body, Expect, Main, Model};
 use super::{
     canary, chase_lev, chase_lev_growth, compat_sleep, deque_right, deque_seeds, exec_abort,
-    exec_aside, exec_drain, exec_driver, exec_duty, exec_fork, exec_graph, exec_injector,
-    exec_lives, exec_refused, exec_scope, exec_sentinel, exec_sleep, growth, injector, loom_limits,
-    park, ring, ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers,
-    slot,
+    exec_aside, exec_drain, exec_driver, exec_fork, exec_graph, exec_injector, exec_lives,
+    exec_monitor, exec_refused, exec_scope, exec_sleep, growth, injector, loom_limits, park, ring,
+    ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers, slot,
 };
 
 /// The models in the order of the table, canaries first.
@@ -31,8 +30,7 @@ const MODELS: &[&[Model]] = &[
     park::MODELS,
     exec_sleep::MODELS,
     exec_drain::MODELS,
-    exec_sentinel::MODELS,
-    exec_duty::MODELS,
+    exec_monitor::MODELS,
     exec_driver::MODELS,
     exec_injector::MODELS,
     exec_lives::MODELS,

@@ -46,15 +46,14 @@ mod exec_abort;
 mod exec_aside;
 mod exec_drain;
 mod exec_driver;
-mod exec_duty;
 mod exec_fork;
 mod exec_graph;
 mod exec_injector;
 mod exec_kit;
 mod exec_lives;
+mod exec_monitor;
 mod exec_refused;
 mod exec_scope;
-mod exec_sentinel;
 mod exec_sleep;
 
 // That of `compat/async-executor`.
