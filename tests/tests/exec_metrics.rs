@@ -200,7 +200,11 @@ fn stolen_tasks_are_counted_by_the_thief() {
         };
         assert_eq!((zero.steals, zero.tasks_stolen), (0, 0), "{metrics:#?}");
         // A few small tasks are not worth stealing: the monitor moves them.
-        assert_eq!(one.tasks_stolen + metrics.tasks_rescued(), 10, "{metrics:#?}");
+        assert_eq!(
+            one.tasks_stolen + metrics.tasks_rescued(),
+            10,
+            "{metrics:#?}"
+        );
         assert!(metrics.tasks_rescued() > 0, "{metrics:#?}");
         assert!(one.steals <= one.tasks_stolen, "{metrics:#?}");
         assert!(one.steals <= one.steals_tried, "{metrics:#?}");
