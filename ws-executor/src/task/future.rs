@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use super::abort::{Aborted, Wait};
 use super::contain::{Contained, Outcome};
 use super::home::Home;
+use crate::shared::Shared;
 use crate::shield;
 use crate::worker::{Worker, current};
 
@@ -54,11 +55,14 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// After a poll that was pending: the task waits now, where a shutdown finds it, too.
+    /// After a poll that was pending: the task waits now, where a shutdown finds it, too. If the
+    /// shutdown has passed its seat before the poll, it is refused (`refused.rs`).
     #[inline]
     fn wait(&self, waker: &Waker) {
         if !self.home.abort().waits() {
             self.take_seat(waker);
+        } else if self.home.shared().is_some_and(Shared::is_closed) {
+            waker.wake_by_ref();
         }
     }
 
