@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
-use ws_executor::model::{Injector, Parking, Quiet, Searching, Sleep};
+use ws_executor::model::{Injector, Inside, Parking, Quiet, Searching, Sleep, Sleeper};
 
-use super::exec_kit::sleep;
+use super::exec_kit::{searching, sleep};
 use super::items::{Item, Ledger};
 use super::model::Bound::{Exhaustive, Preemptions};
 use super::model::{Body, Expect, Main, Model, beat};
@@ -63,6 +63,22 @@ pub(crate) const MODELS: &[Model] = &[
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(child, [940, 390]),
+    },
+    Model {
+        name: "exec.drain.pushed_beside_parking",
+        shows: "a thread inside pushes a job while a worker parks: it is seen, or the thread is",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(pushed_beside_parking, [1, 1]),
+    },
+    Model {
+        name: "exec.drain.pushed_beside_waking",
+        shows: "the same while a worker comes back: its departure is seen",
+        errata: &[],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(pushed_beside_waking, [1, 1]),
     },
 ];
 
@@ -211,6 +227,63 @@ fn notified(main: Main) {
     );
     assert!(!drained, "a worker is running");
     drop(office);
+    ledger.close();
+}
+
+/// A worker that asks, and a thread that is no worker: it gets the job, and pushes another one.
+struct Beside {
+    office: Arc<Office>,
+    inside: Inside,
+}
+
+impl Beside {
+    fn new() -> Arc<Self> {
+        let (office, inside) = (Office::new(), Inside::new());
+        Arc::new(Self { office, inside })
+    }
+
+    /// Returns whom it has to unpark.
+    fn poll(&self) -> Option<Sleeper> {
+        let _inside = self.inside.enter();
+        self.office.run();
+        assert!(self.office.jobs.push(Item::new(2)).is_ok(), "it is open");
+        self.office.sleep.after_push()
+    }
+
+    fn is_drained(&self) -> bool {
+        let Parking { .. } = self.office.asleep;
+        let sleep = &self.office.sleep;
+        sleep.all_parked_while(2, || self.office.jobs.is_empty() && self.inside.is_empty())
+    }
+}
+
+fn pushed_beside_parking(main: Main) {
+    let ledger = Ledger::open();
+    let beside = Beside::new();
+    let searching = searching(&beside.office.sleep);
+    let (worker, asking, pusher) = (beside.clone(), beside.clone(), beside.clone());
+    let (parking, drained, sleeper) = main.race_two(
+        move || worker.office.sleep.start_parking(0, Some(searching)),
+        move || asking.is_drained(),
+        move || pusher.poll(),
+    );
+    assert!(!drained, "there is a job");
+    drop((parking, sleeper, beside));
+    ledger.close();
+}
+
+fn pushed_beside_waking(main: Main) {
+    let ledger = Ledger::open();
+    let beside = Beside::new();
+    let parking = beside.office.sleep.start_parking(0, None);
+    let (worker, asking, pusher) = (beside.clone(), beside.clone(), beside.clone());
+    let (searching, drained, sleeper) = main.race_two(
+        move || worker.office.sleep.cancel_parking(parking),
+        move || asking.is_drained(),
+        move || pusher.poll(),
+    );
+    assert!(!drained, "there is a job");
+    drop((searching, sleeper, beside));
     ledger.close();
 }
 

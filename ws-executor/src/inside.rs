@@ -1,16 +1,18 @@
 //! Who is inside a poll while the workers seem idle.
 //!
-//! A drain asks whether all workers are parked and all queues are empty. Two kinds of threads
+//! A drain asks whether all workers are parked and all queues are empty. Three kinds of threads
 //! do not show there: a worker that waits in a nested `block_on` is parked, in the middle of a
-//! poll; a stand-in is no worker, and polls tasks that it took out of the queues. Both count
-//! themselves here.
+//! poll; a spare thread is no worker, and polls tasks that it took out of the queues; the
+//! monitor moves tasks from one queue to another. All count themselves here.
 //!
 //! # Why a drain does not miss one
 //!
 //! A thread counts itself first, and takes a job then. The drain looks at the queues first,
 //! and at the count then. If it has seen a queue empty because of the taking, it sees the
-//! count. If it sees that the count was lowered again, it also sees the notifications for what
-//! that thread has pushed meanwhile: `Sleep::all_parked_while` looks for those last.
+//! count. If it sees that the count was lowered again, it also sees what that thread has
+//! pushed meanwhile, or that a worker was notified of it. For a push notifies nobody only if a
+//! worker searches. [`all_parked_while`](crate::sleep::Sleep::all_parked_while) sees first that
+//! none does, and last whether one has been taken out of the wake table since.
 //!
 //! # Memory ordering
 //!

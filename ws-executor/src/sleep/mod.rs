@@ -101,6 +101,7 @@
 //! | `sleep.notified` | P5 | W5 | that the count was raised, or that it was not: that the pusher has seen who is in the driver |
 //! | `sleep.departures` | taking a worker out of the table | `all_parked_while` | that it is not in the table |
 //! | `sleep.departed` | the end of W4 or W5 | `all_parked_while` | that the worker has left the table |
+//! | `sleep.raised` | whoever raises the count | P3 | that the searcher has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
 
 #[cfg(all(
@@ -189,7 +190,9 @@ impl Sleep {
         // ORDERING(sleep.fence): P2; without it a task and a parked worker may
         // miss each other.
         fence(Ordering::SeqCst);
-        if self.searching.load(Ordering::Relaxed) > 0 {
+        // ORDERING(sleep.raised): acquire side; without it a drain may see the end of this push,
+        // but neither the task nor the departure of the worker that this relies on.
+        if self.searching.load(Ordering::Acquire) > 0 {
             return None;
         }
         self.take_sleeper()
@@ -200,7 +203,8 @@ impl Sleep {
     pub fn after_batch(&self, count: usize, mut notify: impl FnMut(Sleeper)) {
         // ORDERING(sleep.fence): P2.
         fence(Ordering::SeqCst);
-        let searching = self.searching.load(Ordering::Relaxed);
+        // ORDERING(sleep.raised): acquire side.
+        let searching = self.searching.load(Ordering::Acquire);
         for _ in searching..count {
             match self.take_sleeper() {
                 Some(sleeper) => notify(sleeper),
@@ -252,7 +256,8 @@ impl Sleep {
     fn count_in(&self, worker: usize) -> Sleeper {
         chaos::point("sleep.push.took");
         if !self.is_in_driver(worker) {
-            self.searching.fetch_add(1, Ordering::Relaxed);
+            // ORDERING(sleep.raised): release side.
+            self.searching.fetch_add(1, Ordering::Release);
         }
         chaos::point("sleep.push.counted");
         // ORDERING(sleep.notified): release side; the worker lowers the count only
@@ -266,7 +271,8 @@ impl Sleep {
         if self.searching.load(Ordering::Relaxed) >= self.limit {
             return None;
         }
-        self.searching.fetch_add(1, Ordering::Relaxed);
+        // ORDERING(sleep.raised): release side.
+        self.searching.fetch_add(1, Ordering::Release);
         Some(Searching(()))
     }
 
@@ -326,7 +332,8 @@ impl Sleep {
         if !self.table.take(parking.worker) {
             return Err(parking);
         }
-        self.searching.fetch_add(1, Ordering::Relaxed);
+        // ORDERING(sleep.raised): release side.
+        self.searching.fetch_add(1, Ordering::Release);
         Ok(self.depart(parking))
     }
 
@@ -347,7 +354,8 @@ impl Sleep {
         // ORDERING(sleep.notified): acquire side.
         if notified.load(Ordering::Relaxed) && notified.swap(false, Ordering::Acquire) {
             if self.is_in_driver(parking.worker) {
-                self.searching.fetch_add(1, Ordering::Relaxed);
+                // ORDERING(sleep.raised): release side.
+                self.searching.fetch_add(1, Ordering::Release);
             }
             Ok(self.depart(parking))
         } else {
@@ -383,14 +391,29 @@ impl Sleep {
     }
 
     /// Whether all of `workers` workers are parked, and do nothing during `check`, which
-    /// has to succeed as well.
+    /// has to succeed as well. A push that comes after `check` has looked at its queue takes a
+    /// worker out of the table; then this is false as well, if `check` sees the end of the push.
     pub fn all_parked_while(&self, workers: usize, check: impl FnOnce() -> bool) -> bool {
         let before = self.table.departures();
-        let all = self.table.count() == workers && check();
+        // A worker between W1 and W2 is in the table, and counts as searching: a pusher would
+        // rely on it. If nobody is counted now, the count is raised by departures only.
+        let all = self.table.count() == workers
+            && self.nobody_searches()
+            && {
+                chaos::point("sleep.drain.counted");
+                // ORDERING(sleep.fence): `check` sees the task of a pusher that has seen an
+                // older count at P3.
+                fence(Ordering::SeqCst);
+                check()
+            };
         // ORDERING(sleep.departed): acquire side. If `check` saw anything that a worker
         // did after it left, the second look sees that it left.
         fence(Ordering::SeqCst);
         all && self.table.departures() == before
+    }
+
+    fn nobody_searches(&self) -> bool {
+        self.searching.load(Ordering::Relaxed) == 0
     }
 
     /// Whether any worker is parked, at some moment.
