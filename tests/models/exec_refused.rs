@@ -11,6 +11,7 @@ use ws_executor::model::{Injector, Inside, Refused, Registry, Seat};
 use super::items::{Item, Ledger};
 use super::model::Bound::Exhaustive;
 use super::model::{Body, Expect, Main, Model};
+use super::sleep::Bell;
 
 pub(crate) const MODELS: &[Model] = &[
     Model {
@@ -28,6 +29,14 @@ pub(crate) const MODELS: &[Model] = &[
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(left_elsewhere, [1_600, 1_000]),
+    },
+    Model {
+        name: "exec.refused.line_of_a_blocked_drop",
+        shows: "a job in the line of a thread that is blocked is dropped by the last worker",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(line_of_a_blocked_drop, [1, 1]),
     },
     Model {
         name: "exec.drain.inside",
@@ -59,7 +68,7 @@ impl Closed {
         self.registry.close_all(drop);
         self.refused.look_again();
         let is_over = || self.registry.is_finished();
-        self.refused.drop_until(is_over, |(item, seat)| {
+        self.refused.drop_until(None, None, is_over, |(item, seat)| {
             drop(item);
             self.leave(seat);
         });
@@ -79,9 +88,39 @@ fn late_wake(main: Main) {
     let job = (Item::new(1), seat);
     main.race(
         move || worker.drop_last(),
-        move || waker.refused.push(vec![job]),
+        move || waker.refused.push(None, vec![job]),
     );
     assert!(closed.registry.is_empty(), "the last worker did not wait");
+    drop(closed);
+    ledger.close();
+}
+
+/// The thief drops a future, which blocks until the task is gone that its drop has woken.
+fn line_of_a_blocked_drop(main: Main) {
+    const THREAD: usize = 7;
+
+    let ledger = Ledger::open();
+    let (closed, seat) = Closed::new();
+    let (worker, dropping) = (closed.clone(), closed.clone());
+    let job = (Item::new(1), seat);
+    let gone = Arc::new(Bell::new());
+    let (ring, rung) = (gone.clone(), gone);
+    main.race(
+        move || {
+            worker.registry.close_all(drop);
+            let is_over = || worker.registry.is_finished();
+            worker.refused.drop_until(None, None, is_over, |(item, seat)| {
+                drop(item);
+                worker.leave(seat);
+                ring.ring();
+            });
+        },
+        move || {
+            let _ = dropping.refused.push(Some(THREAD), vec![job]);
+            rung.wait();
+        },
+    );
+    assert!(closed.registry.is_finished(), "a seat is still taken");
     drop(closed);
     ledger.close();
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake};
 use ws_core::sync::{Condvar, Mutex, thread};
 use ws_executor::{Executor, Handle, HostedWorker};
 
-use super::kit::{Count, Event, builder, start};
+use super::kit::{Count, Event, OnDrop, builder, start};
 use super::scenario::Scenario;
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
@@ -52,6 +52,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "a host gives its worker up: the other one runs everything",
         faults: &[33],
         body: dropped_early,
+    },
+    Scenario {
+        name: "hosted.pinned_beside_dropped",
+        about: "a pinned task comes when its worker is given up; its drop spawns another one",
+        faults: &[],
+        body: pinned_beside_dropped,
     },
 ];
 
@@ -178,4 +184,29 @@ fn dropped_early() {
         let outcome = executor.block_on(task.fallible());
         assert!(matches!(outcome, None | Some(_)));
     }
+}
+
+/// Spawns a task in its drop.
+struct Spawns(Handle, Option<OnDrop>);
+
+impl Drop for Spawns {
+    fn drop(&mut self) {
+        let carried = self.1.take();
+        self.0.spawn(async move { drop(carried) }).detach();
+    }
+}
+
+fn pinned_beside_dropped() {
+    let executor = half_hosted();
+    let drops = Count::new();
+    for worker in [0, 1] {
+        let spawns = Spawns(executor.handle(), Some(drops.on_drop()));
+        let pinned = move || {
+            drop(spawns);
+            async {}
+        };
+        executor.handle().spawn_pinned(worker, pinned).detach();
+    }
+    executor.shutdown();
+    assert_eq!(drops.get(), 2, "futures were not dropped, or twice");
 }

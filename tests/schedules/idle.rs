@@ -49,6 +49,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         faults: &[],
         body: shutdown,
     },
+    Scenario {
+        name: "idle.shutdown_waits_for_the_waiter",
+        about: "the drop of a task waits for the thread that waits for the tasks",
+        faults: &[],
+        body: shutdown_waits_for_the_waiter,
+    },
 ];
 
 fn nothing() {
@@ -153,4 +159,26 @@ fn shutdown() {
     let other = thread::spawn(move || handle.wait_idle());
     executor.shutdown();
     other.join().unwrap();
+}
+
+/// Waits for a thread in its drop.
+struct Joins(Option<thread::JoinHandle<()>>);
+
+impl Drop for Joins {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|it| it.join().unwrap());
+    }
+}
+
+fn shutdown_waits_for_the_waiter() {
+    let executor = single();
+    let handle = executor.handle();
+    let joins = Joins(Some(thread::spawn(move || handle.wait_idle())));
+    executor
+        .spawn(async move {
+            let _joins = joins;
+            std::future::pending::<()>().await;
+        })
+        .detach();
+    executor.shutdown();
 }

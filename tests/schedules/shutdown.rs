@@ -66,6 +66,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: nested_block_on_waiting,
     },
     Scenario {
+        name: "shutdown.nested_block_on_yields",
+        about: "the same for one that waits after it has yielded",
+        faults: &[41, 42],
+        body: nested_block_on_yields,
+    },
+    Scenario {
         name: "shutdown.nested_twice",
         about: "the same at a depth that only waits",
         faults: &[41, 42],
@@ -76,6 +82,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "two tasks wait; the drop of each locks what they share and wakes the other one",
         faults: &[42],
         body: wake_in_drop,
+    },
+    Scenario {
+        name: "shutdown.drop_blocks",
+        about: "the drop of a task blocks until another one is gone, which it cancels",
+        faults: &[42],
+        body: drop_blocks,
+    },
+    Scenario {
+        name: "shutdown.drop_blocks_in_a_queue",
+        about: "the same for tasks that the only worker has not polled yet",
+        faults: &[42],
+        body: drop_blocks_in_a_queue,
     },
     Scenario {
         name: "shutdown.woken_under_a_lock",
@@ -230,6 +248,16 @@ fn nested_block_on_waiting() {
     });
 }
 
+fn nested_block_on_yields() {
+    beside_shutdown(single(), |handle| {
+        let waiting = handle.spawn(async {
+            yield_now().await;
+            std::future::pending::<()>().await;
+        });
+        handle.block_on(waiting.fallible()).is_some()
+    });
+}
+
 fn nested_twice() {
     fn nest(handle: Handle, depth: u32) -> bool {
         let inner = handle.clone();
@@ -292,6 +320,61 @@ fn with_partners(foreign: impl FnOnce(Wakers) + Send + 'static) {
 
 fn wake_in_drop() {
     with_partners(drop);
+}
+
+/// Cancels a task in its drop, and blocks the thread until that one is gone.
+struct Blocks(Mutex<Option<Task<()>>>, Event);
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        let child = self.0.get_mut().unwrap().take();
+        drop(child);
+        self.1.block();
+    }
+}
+
+/// Sets an event in its drop.
+struct Sets(Event);
+
+impl Drop for Sets {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+fn drop_blocks() {
+    let executor = single();
+    let (gone, drops) = (Event::new(), Count::new());
+    let blocks = Arc::new(Blocks(Mutex::new(None), gone.clone()));
+    let (parent, carried) = (Arc::clone(&blocks), drops.on_drop());
+    executor
+        .spawn(async move {
+            let _both = (parent, carried);
+            std::future::pending::<()>().await;
+        })
+        .detach();
+    let sets = Sets(gone);
+    let child = executor.spawn(async move {
+        let _sets = sets;
+        std::future::pending::<()>().await;
+    });
+    *blocks.0.lock().unwrap() = Some(child);
+    drop(blocks);
+    executor.shutdown();
+    assert_eq!(drops.get(), 1, "the future was not dropped, or twice");
+}
+
+fn drop_blocks_in_a_queue() {
+    beside_shutdown(single(), |handle| {
+        let gone = Event::new();
+        let blocks = Arc::new(Blocks(Mutex::new(None), gone.clone()));
+        let parent = Arc::clone(&blocks);
+        handle.spawn(async move { drop(parent) }).detach();
+        let sets = Sets(gone);
+        let child = handle.spawn(async move { drop(sets) });
+        *blocks.0.lock().unwrap() = Some(child);
+        true
+    });
 }
 
 fn woken_under_a_lock() {

@@ -347,3 +347,74 @@ fn a_task_beside_joins_waits_although_worker_0_has_ended() {
         assert_eq!(polls.load(Ordering::Relaxed), 1);
     });
 }
+
+/// The drop of a pinned future calls `block_on`, and that polls another one, which was about to
+/// be dropped: it waits again, and is dropped all the same.
+#[test]
+fn a_drop_may_poll_what_is_about_to_be_dropped() {
+    struct Waits(Arc<AtomicUsize>);
+
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            let polled = poll_fn(|cx| {
+                cx.waker().wake_by_ref();
+                match self.0.load(Ordering::Relaxed) {
+                    2 => Poll::Ready(()),
+                    _ => Poll::Pending,
+                }
+            });
+            ws_executor::block_on(polled);
+        }
+    }
+
+    guard("polled in a drop", || {
+        let polls = Arc::new(AtomicUsize::new(0));
+        let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
+        let (rests, give_up) = (Gate::new(), Gate::new());
+        let host = {
+            let (wakers, rests, give_up) = (Arc::clone(&wakers), rests.clone(), give_up.clone());
+            move |worker: HostedWorker| {
+                let mut worker = Box::pin(worker);
+                let mut cx = Context::from_waker(Waker::noop());
+                while wakers.lock().unwrap().len() < 2 {
+                    assert!(worker.as_mut().poll(&mut cx).is_pending());
+                    thread::yield_now();
+                }
+                rests.open();
+                give_up.wait();
+                drop(worker);
+            }
+        };
+        let executor = Executor::builder().workers(1).host(host).build().unwrap();
+        let handle = executor.handle();
+        let drops = Drops::of(1);
+        let (waits, leaves) = (Waits(Arc::clone(&polls)), Arc::clone(&wakers));
+        let first = move || {
+            poll_fn(move |cx| {
+                let _waits = &waits;
+                leaves.lock().unwrap().push(cx.waker().clone());
+                Poll::<()>::Pending
+            })
+        };
+        handle.spawn_pinned(0, first).detach();
+        until(|| wakers.lock().unwrap().len() == 1);
+        let (item, leaves) = (drops.item(0), Arc::clone(&wakers));
+        let second = move || {
+            poll_fn(move |cx| {
+                let _item = &item;
+                polls.fetch_add(1, Ordering::Relaxed);
+                leaves.lock().unwrap().push(cx.waker().clone());
+                Poll::<()>::Pending
+            })
+        };
+        handle.spawn_pinned(0, second).detach();
+        rests.wait();
+        // Both are queued now, in this order.
+        wakers.lock().unwrap().drain(..).for_each(Waker::wake);
+        give_up.open();
+        // Nobody is left, so the executor is closed by then.
+        until(|| handle.is_shut_down());
+        executor.shutdown();
+        drops.assert_each_once();
+    });
+}

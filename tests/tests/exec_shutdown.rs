@@ -3,6 +3,8 @@
 
 #[path = "exec_shutdown/drain.rs"]
 mod drain;
+#[path = "exec_shutdown/drops.rs"]
+mod drops;
 #[path = "exec_shutdown/inside.rs"]
 mod inside;
 #[path = "exec_shutdown/process.rs"]

@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::builder::Builder;
-use crate::clock::Instant;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::refused;
@@ -267,20 +266,8 @@ impl Executor {
         let Some(threads) = self.threads.take() else {
             return true;
         };
-        let begun = Instant::now();
-        let shared = self.handle.shared();
-        shared.close();
-        refused::drop_line();
-        if self.is_inside() || threads.is_current() || !threads.wait_timeout(timeout) {
-            return false;
-        }
-        threads.join();
-        let left = timeout.saturating_sub(begun.elapsed());
-        if !shared.monitor.wait_timeout(left) {
-            return false;
-        }
-        shared.monitor.join();
-        true
+        self.handle.shared().close();
+        self.wait_for(threads, Some(timeout))
     }
 
     /// Blocks until there is no task; see [`Handle::wait_idle`].
@@ -322,7 +309,7 @@ impl Executor {
     pub fn drain(mut self) {
         if let Some(threads) = self.threads.take() {
             self.handle.shared().drain();
-            self.wait_for(threads);
+            self.wait_for(threads, None);
         }
     }
 
@@ -332,13 +319,22 @@ impl Executor {
         current::with(shared, |worker| worker.is_some()) || shared.monitor.is_current()
     }
 
-    fn wait_for(&self, threads: Threads) {
+    /// Steps 12 and 13 of [`refused`]: waits for the end of all threads, not much longer than
+    /// the `limit`. Returns whether they have ended; on one of them it does not wait.
+    fn wait_for(&self, threads: Threads, limit: Option<Duration>) -> bool {
         // This may be inside the drop of a future.
         refused::drop_line();
-        if !self.is_inside() && !threads.is_current() {
-            threads.join();
-            self.handle.shared().monitor.join();
+        if self.is_inside() || threads.is_current() {
+            return false;
         }
+        let shared = self.handle.shared();
+        let have_ended = || threads.have_ended() && shared.monitor.has_ended();
+        if !shared.drop_until(limit, have_ended) {
+            return false;
+        }
+        threads.join();
+        shared.monitor.join();
+        true
     }
 }
 
@@ -352,7 +348,7 @@ impl Drop for Executor {
     fn drop(&mut self) {
         if let Some(threads) = self.threads.take() {
             self.handle.shared().close();
-            self.wait_for(threads);
+            self.wait_for(threads, None);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The jobs that a closed executor refuses.
+//! The end of an executor: the jobs that it refuses, and who drops them.
 //!
 //! # The problem
 //!
@@ -6,150 +6,325 @@
 //! a refused job is to drop its future, and the drop of a future may take the very lock that
 //! the caller of `wake` holds. HTTP/2 connections do just that.
 //!
-//! # The rule
+//! # The steps
 //!
-//! A wake never drops a future. A job that is refused to a wake is queued, and a thread
-//! that shuts the executor down drops it, outside of all locks:
-//! 1. the thread that closes the executor wakes all tasks that wait, and drops each;
-//! 2. each worker at its end, and each stand-in after its last poll, does the same;
-//! 3. a worker that waits inside a poll drops what was refused;
-//! 4. the last worker that ends waits until no task is seated any more.
+//! A *drain* only asks: the worker that sees the executor [quiet](crate::quiet) begins with
+//! step 1. A *shutdown* begins with it at once.
+//!
+//! The thread that closes the executor (`Shared::close`):
+//! 1. sets the flag: from now on a worker takes no job after its poll, and a new task is
+//!    cancelled at once;
+//! 2. closes the injectors: their jobs are refused, and so are all that come later;
+//! 3. unparks the workers;
+//! 4. ends all calls of `wait_idle`, before any future is dropped, which may wait for one;
+//! 5. lets the monitor and the spare threads end;
+//! 6. wakes one waiting task after the other, and drops each before it wakes the next;
+//! 7. drops what was refused besides.
+//!
+//! A worker, after its last poll (`Worker::end`):
+//! 8. does 6 and 7 as well, because the first thread may be blocked in a drop;
+//! 9. refuses what is in its slot and its ring, and drops the futures that are pinned to it;
+//! 10. closes its queue of pinned jobs, and drops what was refused;
+//! 11. if it is the last one, waits until no task is seated any more, and drops what is
+//!     refused meanwhile.
+//!
+//! A spare thread does 6 and 7 after its last poll. A worker that waits in a nested
+//! `block_on` does 9, but for the end of the pinned futures, and drops what was refused,
+//! each time that it is unparked.
+//!
+//! The thread that shuts the executor down, or drains it (`Executor::wait_for`):
+//! 12. drops what is refused, until all threads have said that they end;
+//! 13. joins them.
+//!
+//! # Where futures are dropped
+//!
+//! A wake drops no future. It may drop the last reference to a task that has ended, and with
+//! that the state of the executor.
+//!
+//! All steps but one are taken outside of every lock of the executor and of polls. The
+//! exception is the nested `block_on`: its worker drops futures in the middle of a poll. If
+//! that poll holds a lock across the call, it holds the lock meanwhile, as it does while other
+//! tasks run on top.
 //!
 //! A job that is refused to a *spawn* is not queued: the caller drops it. Otherwise it could
-//! come after step 4.
+//! come after step 11.
 //!
 //! # Why none is left
 //!
 //! Look at a future that is alive when the executor is closed. It is in a queue, being
 //! polled, or seated (`task/registry.rs`): a task takes its seat at the end of the first poll
 //! that has to wait, and leaves it after its future was dropped.
-//! - In a queue: the owner of the queue drops it, at the close or at its end.
-//! - Being polled, and then pending: the polling thread wakes all seated tasks afterwards (2).
-//!   That the first step has woken them is not enough: a task that was in a queue at that
-//!   moment is not woken, and a worker that took it out before may still poll it.
-//! - Seated, and not polled any more: it is woken, by the first step or the second. So one of
-//!   these threads schedules it, or another thread is just about to. That one may be slow, and
-//!   its job may come here late. But the seat is taken until then, and the last worker waits
-//!   for it (4).
+//! - In a queue: it is refused by steps 2 and 9, or dropped by the owner of the queue.
+//! - Being polled for the first time, and then pending: its seat is refused if step 6 was
+//!   there before, and it wakes itself. If it was seated before, step 6 wakes it.
+//! - Polled later, and then pending: step 6 has woken it before that poll, in it, or after it.
+//!   A wake before the poll does nothing, because the task is scheduled already. But a poll
+//!   begins by an exchange on the word that the wake has exchanged. So after the poll the task
+//!   sees that the executor is closed, and wakes itself (`Life::wait`).
+//! - Seated, and not polled any more: it is woken by one of these wakes. That thread may be
+//!   slow, and its job may come here late. But the seat is taken until then, and the last
+//!   worker waits for it (step 11).
+//!
+//! A job that wakes itself after the step 11 comes from a poll of a spare thread, which drops
+//! it; or step 12 does.
 //!
 //! # Drops that cause drops
 //!
-//! A future that is dropped may wake a second task, or own its handle. The job of that task
-//! goes into a *line* of the dropping thread, which is empty before the thread goes on: so a
-//! chain of a million tasks takes no million stack frames. The drop of the first future may
-//! wait in `block_on` until the second one is gone; then [`drop_line`] drops it from there.
-//! Jobs of the shared queue are not dropped there: they could be of a task that waits, in its
-//! drop, for the one below.
+//! A future that is dropped may wake a second task, or own its handle. A job that is refused
+//! to a thread while that drops others goes into a *line* of this thread, which is a part of
+//! the queue of refused jobs. The thread empties its line before it goes on: so a chain of a
+//! million tasks takes no million stack frames.
+//!
+//! The drop of the first future may wait until the second one is gone.
+//! - It waits in `block_on`: then [`drop_line`] drops the second one from there. It drops
+//!   nothing but the line: other jobs could be of a task that waits, in its drop, for the one
+//!   below.
+//! - It waits in another manner: nobody else knows that. So the other threads above take jobs
+//!   out of the lines as well, if there is nothing else in the queue. One of these threads
+//!   must be free to do so: it may not if the executor has one worker and was shut down on
+//!   that.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 use ws_core::sync::{Condvar, Mutex, MutexGuard, thread_local};
 
+use crate::clock::Instant;
 use crate::task::job::Job;
+use crate::thread_number::thread_number;
 
 thread_local! {
-    /// The jobs that were refused to this thread while it drops others; `None` otherwise.
-    static LINE: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
+    /// Where the jobs come from that this thread is dropping; the innermost drop comes last.
+    static DROPPING: RefCell<Vec<Arc<Refused<Job>>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A queue of refused jobs.
 pub struct Refused<T> {
-    jobs: Mutex<VecDeque<T>>,
-    /// A job was queued, or a seat was left.
+    jobs: Mutex<Jobs<T>>,
+    /// The queue is not empty any more, a seat was left, or a thread ends.
     changed: Condvar,
+}
+
+struct Jobs<T> {
+    /// Those that were not refused to a thread that drops others.
+    common: VecDeque<T>,
+    /// What drops have caused, by thread. No line is empty.
+    lines: Vec<Line<T>>,
+}
+
+/// What the drops of one thread have caused.
+struct Line<T> {
+    thread: usize,
+    jobs: VecDeque<T>,
 }
 
 impl<T> Refused<T> {
     /// An empty queue.
     pub fn new() -> Self {
         Self {
-            jobs: Mutex::new(VecDeque::new()),
+            jobs: Mutex::new(Jobs {
+                common: VecDeque::new(),
+                lines: Vec::new(),
+            }),
             changed: Condvar::new(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
+    fn lock(&self) -> MutexGuard<'_, Jobs<T>> {
         // No user code runs under the lock, so it is not poisoned.
         self.jobs.lock().expect("never poisoned")
     }
 
-    /// Queues jobs for any thread that shuts down.
-    pub fn push(&self, jobs: Vec<T>) {
+    /// Queues jobs, in the line of a thread if one is given. Returns whether threads that wait
+    /// inside a poll must look at the queue: they have done so if it was not empty.
+    #[must_use = "a thread inside a poll may wait for one of them"]
+    pub fn push(&self, line: Option<usize>, refused: Vec<T>) -> bool {
         // A vector: taking from it runs no code of the user's under the lock.
-        self.lock().extend(jobs);
+        let mut jobs = self.lock();
+        if refused.is_empty() {
+            return false;
+        }
+        let was_empty = jobs.is_empty();
+        jobs.queue(line).extend(refused);
         self.changed.notify_all();
+        was_empty
     }
 
-    /// Lets a thread in [`drop_until`](Self::drop_until) look again: a seat was left.
+    /// Lets a thread in [`drop_until`](Self::drop_until) look again.
     pub fn look_again(&self) {
         // Under the lock, so that it does not fall between a look and a wait.
         let _jobs = self.lock();
         self.changed.notify_all();
     }
 
-    /// Takes the jobs that were queued so far, and those that follow from it, one by one.
-    pub fn drop_all(&self, mut drop_job: impl FnMut(T)) {
-        let next = || self.lock().pop_front();
+    /// Takes a job out of the line of a thread.
+    fn take_from_line(&self, thread: usize) -> Option<T> {
+        self.lock().take_from_line(|line| line.thread == thread)
+    }
+
+    /// Takes the jobs that were queued so far, and those that follow from it, one by one: first
+    /// those in the `line` of the calling thread, last those in the lines of others.
+    pub fn drop_all(&self, line: Option<usize>, mut drop_job: impl FnMut(T)) {
+        let next = || self.lock().take(line);
         while let Some(job) = next() {
             drop_job(job);
         }
     }
 
-    /// Takes jobs until `is_over`, and waits for more.
-    pub fn drop_until(&self, is_over: impl Fn() -> bool, mut drop_job: impl FnMut(T)) {
+    /// Takes jobs until `is_over`, and waits for more, not much longer than the `limit`.
+    /// Returns whether it was over.
+    pub fn drop_until(
+        &self,
+        line: Option<usize>,
+        limit: Option<Duration>,
+        is_over: impl Fn() -> bool,
+        mut drop_job: impl FnMut(T),
+    ) -> bool {
+        let begun = Instant::now();
         loop {
-            self.drop_all(&mut drop_job);
+            self.drop_all(line, &mut drop_job);
             let mut jobs = self.lock();
             while jobs.is_empty() {
                 if is_over() {
-                    return;
+                    return true;
                 }
-                jobs = self.changed.wait(jobs).expect("never poisoned");
+                let Some(limit) = limit else {
+                    jobs = self.changed.wait(jobs).expect("never poisoned");
+                    continue;
+                };
+                let Some(left) = limit.checked_sub(begun.elapsed()) else {
+                    return false;
+                };
+                let waited = self.changed.wait_timeout(jobs, left);
+                (jobs, _) = waited.expect("never poisoned");
             }
         }
     }
 }
 
-/// Drops a job, and those that are refused to this thread meanwhile.
-pub(crate) fn drop_job(job: Job) {
-    with_line(|| drop(job));
-}
+impl<T> Jobs<T> {
+    fn is_empty(&self) -> bool {
+        self.common.is_empty() && self.lines.is_empty()
+    }
 
-/// Wakes a task, and drops it if its job is refused to this thread.
-pub(crate) fn drop_woken_by(waker: Waker) {
-    with_line(|| waker.wake());
-}
+    /// Where a job goes that is about to be queued.
+    fn queue(&mut self, line: Option<usize>) -> &mut VecDeque<T> {
+        let Some(thread) = line else {
+            return &mut self.common;
+        };
+        let found = self.lines.iter().position(|line| line.thread == thread);
+        let index = found.unwrap_or_else(|| {
+            self.lines.push(Line {
+                thread,
+                jobs: VecDeque::new(),
+            });
+            self.lines.len() - 1
+        });
+        &mut self.lines[index].jobs
+    }
 
-/// Runs `code`, which does not panic, with a line for this thread, and empties that. Calls
-/// inside of each other have a line each.
-fn with_line(code: impl FnOnce()) {
-    // Without the thread's locals, which are gone if it is ending, there is no line.
-    let outer = LINE.try_with(|line| line.replace(Some(VecDeque::new())));
-    code();
-    drop_line();
-    if let Ok(outer) = outer {
-        let _ = LINE.try_with(|line| line.replace(outer));
+    fn take(&mut self, line: Option<usize>) -> Option<T> {
+        line.and_then(|thread| self.take_from_line(|line| line.thread == thread))
+            .or_else(|| self.common.pop_front())
+            .or_else(|| self.take_from_line(|_| true))
+    }
+
+    fn take_from_line(&mut self, is_it: impl Fn(&Line<T>) -> bool) -> Option<T> {
+        let index = self.lines.iter().position(is_it)?;
+        let line = &mut self.lines[index].jobs;
+        let job = line.pop_front();
+        if line.is_empty() {
+            self.lines.swap_remove(index);
+        }
+        job
     }
 }
 
-/// Takes a job into the line of this thread; gives it back if there is none.
-pub(crate) fn line_up(job: Job) -> Result<(), Job> {
-    let mut job = Some(job);
-    let _ = LINE.try_with(|line| {
-        if let Some(line) = &mut *line.borrow_mut() {
-            line.extend(job.take());
-        }
-    });
-    job.map_or(Ok(()), Err)
+/// The calling thread drops jobs of one executor, until this is dropped.
+struct Dropping {
+    /// The thread's line; none without the thread's locals, which are gone if it is ending.
+    line: Option<usize>,
 }
 
-/// Drops the jobs in the line of this thread: at the end of a drop, or if the thread is about
-/// to wait inside of one, maybe for one of them.
+impl Dropping {
+    fn begin(refused: &Arc<Refused<Job>>) -> Self {
+        let entered =
+            DROPPING.try_with(|dropping| dropping.borrow_mut().push(Arc::clone(refused)));
+        Self {
+            line: entered.ok().map(|()| thread_number()),
+        }
+    }
+
+    /// Empties the line.
+    fn drop_line(&self, refused: &Refused<Job>) {
+        let next = || self.line.and_then(|line| refused.take_from_line(line));
+        while let Some(job) = next() {
+            drop(job);
+        }
+    }
+}
+
+impl Drop for Dropping {
+    fn drop(&mut self) {
+        if self.line.is_some() {
+            let _ = DROPPING.try_with(|dropping| dropping.borrow_mut().pop());
+        }
+    }
+}
+
+/// Drops a job, and those that are refused to this thread meanwhile.
+pub(crate) fn drop_job(refused: &Arc<Refused<Job>>, job: Job) {
+    let dropping = Dropping::begin(refused);
+    drop(job);
+    dropping.drop_line(refused);
+}
+
+/// Wakes a task of a closed executor, and drops it if its job is refused to this thread.
+pub(crate) fn drop_woken_by(refused: &Arc<Refused<Job>>, waker: Waker) {
+    let dropping = Dropping::begin(refused);
+    waker.wake();
+    dropping.drop_line(refused);
+}
+
+/// Drops the jobs that were refused so far, and those that follow from it.
+pub(crate) fn drop_all(refused: &Arc<Refused<Job>>) {
+    let dropping = Dropping::begin(refused);
+    refused.drop_all(dropping.line, drop);
+}
+
+/// Drops jobs as they are refused, until `is_over`; not much longer than the `limit`. Returns
+/// whether it was over.
+pub(crate) fn drop_until(
+    refused: &Arc<Refused<Job>>,
+    limit: Option<Duration>,
+    is_over: impl Fn() -> bool,
+) -> bool {
+    let dropping = Dropping::begin(refused);
+    refused.drop_until(dropping.line, limit, is_over, drop)
+}
+
+/// The line that the jobs of an executor go into which are refused to this thread.
+pub(crate) fn line_of(refused: &Arc<Refused<Job>>) -> Option<usize> {
+    let is_dropping = |dropping: &RefCell<Vec<Arc<Refused<Job>>>>| {
+        let dropping = dropping.borrow();
+        dropping.iter().any(|it| Arc::ptr_eq(it, refused))
+    };
+    let found = DROPPING.try_with(is_dropping).unwrap_or(false);
+    found.then(thread_number)
+}
+
+/// Drops the jobs in the lines of this thread, if it is about to wait inside of a drop, maybe
+/// for one of them.
 pub(crate) fn drop_line() {
-    let next = || LINE.try_with(|line| line.borrow_mut().as_mut()?.pop_front());
-    while let Some(job) = next().ok().flatten() {
+    let next = |dropping: &RefCell<Vec<Arc<Refused<Job>>>>| {
+        let dropping = dropping.borrow();
+        let mut innermost = dropping.iter().rev();
+        innermost.find_map(|refused| refused.take_from_line(thread_number()))
+    };
+    while let Some(job) = DROPPING.try_with(next).ok().flatten() {
         drop(job);
     }
 }

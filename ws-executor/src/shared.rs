@@ -35,6 +35,7 @@ use crate::task::contain::ignore_panic;
 use crate::task::home::Population;
 use crate::task::job::Job;
 use crate::task::registry::Registry;
+use crate::threads::Progress;
 use crate::worker::counters::Counters;
 use crate::worker::current;
 
@@ -49,7 +50,7 @@ pub(crate) struct Shared {
     pub(crate) population: Population,
     pub(crate) registry: Registry,
     /// Jobs that came when the executor was closed.
-    pub(crate) refused: Refused<Job>,
+    pub(crate) refused: Arc<Refused<Job>>,
     /// What others may do with each worker.
     pub(crate) remotes: Box<[Remote]>,
     pub(crate) driver: Option<DriverSeat>,
@@ -118,7 +119,7 @@ impl Shared {
             population: Population::new(workers),
             // One more, for the tasks that spare threads poll.
             registry: Registry::new(workers + 1),
-            refused: Refused::new(),
+            refused: Arc::new(Refused::new()),
             remotes,
             driver,
             visitors,
@@ -211,17 +212,20 @@ impl Shared {
     /// Leaves jobs that were woken to a thread that shuts down; see [`refused`].
     #[cold]
     pub(crate) fn refuse(&self, jobs: impl IntoIterator<Item = Job>) {
-        let jobs: Vec<Job> = jobs
-            .into_iter()
-            .filter_map(|job| refused::line_up(job).err())
-            .collect();
-        if jobs.is_empty() {
-            return;
-        }
-        self.refused.push(jobs);
+        let line = refused::line_of(&self.refused);
+        self.queue_refused(line, jobs.into_iter().collect());
+    }
+
+    /// Leaves jobs that were in a queue to any thread that shuts down.
+    pub(crate) fn refuse_queued(&self, jobs: Vec<Job>) {
+        self.queue_refused(None, jobs);
+    }
+
+    fn queue_refused(&self, line: Option<usize>, jobs: Vec<Job>) {
+        let must_look = self.refused.push(line, jobs);
         // A worker that waits inside a poll may wait for one of them. If it has looked at the
         // queue before, its count is visible through the lock.
-        if self.someone_waits_inside() {
+        if must_look && self.someone_waits_inside() {
             self.unpark_all();
         }
     }
@@ -302,21 +306,22 @@ impl Shared {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Refuses all further jobs and cancels every task.
+    /// Refuses all further jobs and cancels every task: steps 1 to 7 of [`refused`].
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        self.refused.push(self.injector.close());
-        self.refused.push(self.computations.close());
+        self.refuse_queued(self.injector.close());
+        self.refuse_queued(self.computations.close());
         self.unpark_all();
+        self.quiet.look_at_end();
         self.monitor.close();
         self.drop_waiting();
-        self.quiet.look_at_end();
     }
 
-    /// Wakes the tasks that wait, which are refused thereby, and drops them; by a thread that
-    /// closes the executor, or has polled its last task after that.
+    /// Steps 6 and 7: wakes the tasks that wait, which are refused thereby, and drops them; by a
+    /// thread that closes the executor, or has polled its last task after that.
     pub(crate) fn drop_waiting(&self) {
-        self.registry.close_all(refused::drop_woken_by);
+        self.registry
+            .close_all(|waker| refused::drop_woken_by(&self.refused, waker));
         self.refused.look_again();
         self.drop_refused();
     }
@@ -429,10 +434,10 @@ impl Shared {
 
     /// Drops what was refused so far; by a thread that shuts down.
     pub(crate) fn drop_refused(&self) {
-        self.refused.drop_all(refused::drop_job);
+        refused::drop_all(&self.refused);
     }
 
-    /// A worker has dropped all its tasks. The last one drops what is left.
+    /// Step 11: a worker has dropped all its tasks. The last one drops what is left.
     pub(crate) fn drop_last(&self) {
         // ORDERING(shared.holding): both sides.
         if self.holding.fetch_sub(1, Ordering::AcqRel) != 1 {
@@ -442,8 +447,19 @@ impl Shared {
             // Its host gave up: nobody runs anything any more.
             self.close();
         }
-        let is_over = || self.registry.is_finished();
-        self.refused.drop_until(is_over, refused::drop_job);
+        refused::drop_until(&self.refused, None, || self.registry.is_finished());
+    }
+
+    /// Step 12: drops what is refused until `is_over`, not much longer than the `limit`. Returns
+    /// whether it was over.
+    pub(crate) fn drop_until(&self, limit: Option<Duration>, is_over: impl Fn() -> bool) -> bool {
+        refused::drop_until(&self.refused, limit, is_over)
+    }
+
+    /// A thread ends, and has no more to drop.
+    pub(crate) fn report_end(&self, progress: &Progress) {
+        progress.report_end();
+        self.refused.look_again();
     }
 
     /// A worker has ended, with empty queues.

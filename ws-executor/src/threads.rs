@@ -3,11 +3,9 @@
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use ws_core::sync::{Condvar, Mutex, MutexGuard, thread};
 
-use crate::clock::Instant;
 use crate::shared::Shared;
 use crate::sleep::Searching;
 use crate::task::contain::{Payload, contain, drop_payload, ignore_panic};
@@ -87,9 +85,9 @@ impl Threads {
         state.panic.take().map_or(Ok(()), Err)
     }
 
-    /// Waits until all threads are done, or not much longer than `timeout`.
-    pub(crate) fn wait_timeout(&self, timeout: Duration) -> bool {
-        self.progress.wait_for_end(self.handles.len(), timeout)
+    /// Whether all threads have said that they end.
+    pub(crate) fn have_ended(&self) -> bool {
+        self.progress.have_ended(self.handles.len())
     }
 
     /// Whether the calling thread is one of them, also while it is its host's.
@@ -144,23 +142,14 @@ impl Progress {
         second.into_iter().for_each(drop_payload);
     }
 
-    /// Waits until so many threads are done, or not much longer than `timeout`.
-    pub(crate) fn wait_for_end(&self, threads: usize, timeout: Duration) -> bool {
-        let begun = Instant::now();
-        let mut state = self.lock();
-        while state.ended < threads {
-            let Some(left) = timeout.checked_sub(begun.elapsed()) else {
-                return false;
-            };
-            let changed = &self.changed;
-            (state, _) = changed.wait_timeout(state, left).expect("never poisoned");
-        }
-        true
+    /// Whether so many threads have said that they end.
+    pub(crate) fn have_ended(&self, threads: usize) -> bool {
+        self.lock().ended >= threads
     }
 
+    /// For [`Shared::report_end`].
     pub(crate) fn report_end(&self) {
         self.lock().ended += 1;
-        self.changed.notify_all();
     }
 }
 
@@ -186,7 +175,7 @@ impl Member {
 
     /// The life of a worker's thread.
     fn live(self, orders: &Orders, progress: &Progress) {
-        let index = self.index;
+        let (shared, index) = (Arc::clone(&self.shared), self.index);
         let started = contain(|| orders.on_start.iter().for_each(|hook| hook(index)));
         let ok = started.is_ok();
         progress.report_start(started);
@@ -196,7 +185,7 @@ impl Member {
             self.end_unborn();
         }
         ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(index)));
-        progress.report_end();
+        shared.report_end(progress);
     }
 
     fn work(self, orders: &Orders) {

@@ -176,12 +176,10 @@ impl Monitor {
         is_monitor.is_some_and(|it| it.handle.thread().id() == me) || self.spares.is_current()
     }
 
-    /// After `close`: waits until all threads have ended, or not much longer than `timeout`.
-    pub(crate) fn wait_timeout(&self, timeout: Duration) -> bool {
-        let begun = Instant::now();
+    /// After `close`: whether all threads have said that they end.
+    pub(crate) fn has_ended(&self) -> bool {
         let started = usize::from(self.thread().started.is_some());
-        self.progress.wait_for_end(started, timeout)
-            && (self.spares).wait_timeout(timeout.saturating_sub(begun.elapsed()))
+        self.progress.have_ended(started) && self.spares.have_ended()
     }
 
     /// After `close`: waits for the threads.

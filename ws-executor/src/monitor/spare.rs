@@ -189,10 +189,10 @@ impl Spares {
         self.threads().list.iter().any(is_me)
     }
 
-    /// After `close`: waits until all threads have ended, or not much longer than `timeout`.
-    pub(super) fn wait_timeout(&self, timeout: Duration) -> bool {
+    /// After `close`: whether all threads have said that they end.
+    pub(super) fn have_ended(&self) -> bool {
         let started = self.threads().started;
-        self.progress.wait_for_end(started, timeout)
+        self.progress.have_ended(started)
     }
 
     /// After `close`: waits for the threads.
@@ -236,7 +236,7 @@ fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: Threa
         shared.monitor.spares.forget_orders();
     }
     ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(number)));
-    shared.monitor.spares.progress.report_end();
+    shared.report_end(&shared.monitor.spares.progress);
 }
 
 struct Life<'a> {

@@ -50,7 +50,7 @@ fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>)
         }
     }
     ignore_panic(|| drop(on_stall));
-    monitor.progress.report_end();
+    shared.report_end(&monitor.progress);
 }
 
 /// Sleeps until it is called, or the executor is closed.

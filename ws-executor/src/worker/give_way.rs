@@ -16,7 +16,6 @@ impl Worker {
             // ORDERING(sleep.fence): as in `wait`.
             fence(Ordering::SeqCst);
             self.drop_queued();
-            self.shared.drop_refused();
             self.run_what_is_left();
             return self.glance_at_driver();
         }

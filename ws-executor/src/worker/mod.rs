@@ -370,41 +370,51 @@ impl Worker {
         self.stack.has_room(self.nesting.get())
     }
 
-    /// Ends the worker, when the executor is closed: drops everything that is queued.
+    /// Ends the worker, when the executor is closed or its host gives up: drops everything that
+    /// is queued. These are the steps 8 to 11 of [`refused`].
     pub(crate) fn end(&self) {
         if self.shared.is_closed() {
             self.shared.drop_waiting();
-        } else {
-            // Its host gave up. The tasks that are pinned to this worker are seated here.
-            let registry = &self.shared.registry;
-            registry.close(self.index, refused::drop_woken_by);
         }
-        loop {
-            self.drop_queued();
-            if self.pinned_futures.get() == 0 {
-                break;
-            }
-            // Someone is about to schedule a future that must be dropped here.
-            ws_core::sync::thread::yield_now();
-        }
-        let left = self.remote().pinned.close();
-        left.into_iter().for_each(refused::drop_job);
-        self.shared.drop_refused();
+        self.drop_pinned_futures();
+        self.shared.refuse_queued(self.remote().pinned.close());
+        // Also what these drops spawn here, if the executor is not closed.
+        self.drop_queued();
         self.turn_for_others();
         self.shared.drop_last();
     }
 
-    /// Drops everything that is queued here.
-    pub(crate) fn drop_queued(&self) {
-        while let Some(job) = self.own_job() {
-            refused::drop_job(job);
+    /// Drops what is queued here until no future is left that was built here.
+    fn drop_pinned_futures(&self) {
+        loop {
+            if !self.shared.is_closed() {
+                // Its host gave up. The tasks that are pinned to this worker are seated here. A
+                // drop may have called `block_on`, which has polled one: so it waits again.
+                let drop_woken = |waker| refused::drop_woken_by(&self.shared.refused, waker);
+                self.shared.registry.close(self.index, drop_woken);
+            }
+            self.drop_queued();
+            if self.pinned_futures.get() == 0 {
+                return;
+            }
+            // Someone is about to schedule a future that must be dropped here.
+            ws_core::sync::thread::yield_now();
         }
     }
 
-    /// Any job that is queued here.
-    fn own_job(&self) -> Option<Job> {
-        self.pinned_job()
-            .or_else(|| self.slot.take())
-            .or_else(|| self.ring.pop())
+    /// Drops everything that is queued here, and what was refused. What others may drop is
+    /// refused first: a drop may block until another one of these is gone.
+    pub(crate) fn drop_queued(&self) {
+        loop {
+            let queued = iter::from_fn(|| self.slot.take().or_else(|| self.ring.pop()));
+            self.shared.refuse_queued(queued.collect());
+            while let Some(job) = self.pinned_job() {
+                refused::drop_job(&self.shared.refused, job);
+            }
+            self.shared.drop_refused();
+            if !self.has_queued() && !self.has_pinned_job() {
+                return;
+            }
+        }
     }
 }

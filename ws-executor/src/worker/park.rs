@@ -75,7 +75,6 @@ impl Worker {
                 // What it waits for may be queued here, where no other worker takes it, or
                 // may have been refused.
                 self.drop_queued();
-                self.shared.drop_refused();
                 self.run_what_is_left();
                 if until.is_over() {
                     return;
