@@ -68,10 +68,11 @@ impl Closed {
         self.registry.close_all(drop);
         self.refused.look_again();
         let is_over = || self.registry.is_finished();
-        self.refused.drop_until(None, None, is_over, |(item, seat)| {
-            drop(item);
-            self.leave(seat);
-        });
+        self.refused
+            .drop_until(None, None, is_over, |(item, seat)| {
+                drop(item);
+                self.leave(seat);
+            });
     }
 
     fn leave(&self, seat: Seat) {
@@ -109,11 +110,13 @@ fn line_of_a_blocked_drop(main: Main) {
         move || {
             worker.registry.close_all(drop);
             let is_over = || worker.registry.is_finished();
-            worker.refused.drop_until(None, None, is_over, |(item, seat)| {
-                drop(item);
-                worker.leave(seat);
-                ring.ring();
-            });
+            worker
+                .refused
+                .drop_until(None, None, is_over, |(item, seat)| {
+                    drop(item);
+                    worker.leave(seat);
+                    ring.ring();
+                });
         },
         move || {
             let _ = dropping.refused.push(Some(THREAD), vec![job]);

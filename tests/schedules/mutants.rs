@@ -31,6 +31,8 @@ const HELP: &str = "ws-executor/src/worker/help.rs";
 const SHARED: &str = "ws-executor/src/shared.rs";
 const ABORT: &str = "ws-executor/src/task/abort.rs";
 const QUIET: &str = "ws-executor/src/quiet.rs";
+const REFUSED: &str = "ws-executor/src/refused.rs";
+const EXECUTOR: &str = "ws-executor/src/executor.rs";
 const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 const TASK_FUTURE: &str = "ws-executor/src/task/future.rs";
 const GIVE_WAY: &str = "ws-executor/src/worker/give_way.rs";
@@ -59,16 +61,58 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "refused.last_worker_does_not_wait",
         file: SHARED,
-        find: "self.refused.drop_until(is_over, refused::drop_job);",
-        replace: "let _ = is_over;",
+        find: "refused::drop_until(&self.refused, None, || self.registry.is_finished());",
+        replace: "",
         program: "shutdown.woken_under_a_lock",
     },
     Mutant {
         name: "refused.worker_ends_without_a_last_look",
         file: WORKER,
-        find: "            self.shared.drop_waiting();\n        } else {",
-        replace: "        } else {",
-        program: "shutdown.woken_under_a_lock",
+        find: "            self.shared.drop_waiting();\n",
+        replace: "",
+        program: "shutdown.drop_blocks_for_another",
+    },
+    Mutant {
+        name: "refused.line_is_private",
+        file: REFUSED,
+        find: ".or_else(|| self.take_from_line(|_| true))",
+        replace: "",
+        program: "shutdown.drop_blocks",
+    },
+    Mutant {
+        name: "refused.ring_is_private",
+        file: WORKER,
+        find: "self.shared.refuse_queued(queued.collect());",
+        replace: "queued.for_each(|job| refused::drop_job(&self.shared.refused, job));",
+        program: "shutdown.drop_blocks_in_a_queue",
+    },
+    Mutant {
+        name: "refused.closing_thread_does_not_help",
+        file: EXECUTOR,
+        find: "if !shared.drop_until(limit, have_ended) {",
+        replace: "if limit.is_some() && !shared.drop_until(limit, have_ended) {",
+        program: "shutdown.drop_blocks_in_a_queue",
+    },
+    Mutant {
+        name: "close.passed_task_waits_for_ever",
+        file: TASK_FUTURE,
+        find: "self.home.shared().is_some_and(Shared::is_closed)",
+        replace: "self.home.shared().is_some_and(|_| false)",
+        program: "shutdown.nested_block_on_yields",
+    },
+    Mutant {
+        name: "idle.ends_after_the_drops",
+        file: SHARED,
+        find: "        self.quiet.look_at_end();\n        self.monitor.close();\n        self.drop_waiting();\n",
+        replace: "        self.monitor.close();\n        self.drop_waiting();\n        self.quiet.look_at_end();\n",
+        program: "idle.shutdown_waits_for_the_waiter",
+    },
+    Mutant {
+        name: "hosted.last_drop_spawns_in_vain",
+        file: WORKER,
+        find: "if the executor is not closed.\n        self.drop_queued();\n",
+        replace: "if the executor is not closed.\n        self.shared.drop_refused();\n",
+        program: "hosted.pinned_beside_dropped",
     },
     Mutant {
         name: "hosted.unpark_leaves_the_thread_asleep",
@@ -213,8 +257,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.forgets_waiting_tasks",
         file: SHARED,
-        find: "        self.registry.close_all(refused::drop_woken_by);\n",
-        replace: "",
+        find: "            .close_all(|waker| refused::drop_woken_by(&self.refused, waker));\n",
+        replace: "            .close_all(drop::<std::task::Waker>);\n",
         program: "shutdown.nested_block_on_waiting",
     },
     Mutant {

@@ -90,6 +90,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: drop_blocks,
     },
     Scenario {
+        name: "shutdown.drop_blocks_for_another",
+        about: "the drop of a task blocks until another one is gone, which nobody cancels",
+        faults: &[42],
+        body: drop_blocks_for_another,
+    },
+    Scenario {
         name: "shutdown.drop_blocks_in_a_queue",
         about: "the same for tasks that the only worker has not polled yet",
         faults: &[42],
@@ -343,6 +349,17 @@ impl Drop for Sets {
 }
 
 fn drop_blocks() {
+    drop_that_blocks(Some);
+}
+
+fn drop_blocks_for_another() {
+    drop_that_blocks(|child| {
+        child.detach();
+        None
+    });
+}
+
+fn drop_that_blocks(cancelled: fn(Task<()>) -> Option<Task<()>>) {
     let executor = single();
     let (gone, drops) = (Event::new(), Count::new());
     let blocks = Arc::new(Blocks(Mutex::new(None), gone.clone()));
@@ -358,7 +375,7 @@ fn drop_blocks() {
         let _sets = sets;
         std::future::pending::<()>().await;
     });
-    *blocks.0.lock().unwrap() = Some(child);
+    *blocks.0.lock().unwrap() = cancelled(child);
     drop(blocks);
     executor.shutdown();
     assert_eq!(drops.get(), 1, "the future was not dropped, or twice");

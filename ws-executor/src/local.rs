@@ -12,7 +12,7 @@
 //! | `local.signal` | the wake of the future of `block_on` | the look at the flag before its next poll | what happened before the wake |
 //! | (the lock) | the push of a runnable | the pop | what happened before the wake of a task |
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
@@ -338,7 +338,7 @@ impl<F: Future> Future for LocalFuture<'_, F> {
             let tasks = Rc::clone(&this._counted.0);
             this.seat = tasks.waiting.enter(0, cx.waker()).map(|seat| LocalSeat {
                 tasks,
-                seat: RefCell::new(Some(seat)),
+                seat: Some(seat),
             });
         }
         Poll::Ready(ready!(outcome))
@@ -347,7 +347,7 @@ impl<F: Future> Future for LocalFuture<'_, F> {
 
 struct LocalSeat {
     tasks: Rc<Tasks>,
-    seat: RefCell<Option<Seat>>,
+    seat: Option<Seat>,
 }
 
 impl Drop for LocalSeat {

@@ -4,7 +4,8 @@
 //! schedule function that knows the worker, and puts it into that one's own queue,
 //! which no one else takes from. At a shutdown the worker drops its pinned futures
 //! before it ends; its queue is closed only when none is left, so that no other
-//! thread ever has to drop one.
+//! thread ever has to drop one. What is in the queue then was never built, and is refused
+//! (`refused.rs`).
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -72,8 +73,8 @@ where
     Task::new(task)
 }
 
-/// Queues a job, or gives it back if the worker has ended: then all futures that were built
-/// there are dropped, and this one was not.
+/// Queues a job. An ended worker gives it back. Any thread may drop it then: the worker dropped
+/// every future that it had built, so this one was never built.
 fn enqueue(shared: &Shared, worker: usize, job: Job) -> Result<(), Job> {
     shared.remotes[worker].pinned.push(job)?;
     match shared.sleep.take_this(worker) {

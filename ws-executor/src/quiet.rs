@@ -36,13 +36,13 @@
 //!   executor quiet: of two workers that enter at the same time, the one whose fence W3 comes
 //!   last sees the other. If A1 did not see the count, this worker has a token of Q2, or gets
 //!   it. So its parker returns, and it asks again; the token makes the count visible.
-//! - Away from the workers: a spare thread ended a poll, the monitor has moved tasks, or a worker
-//!   ended. Both fence and look
+//! - Away from the workers: a spare thread ended a poll, the monitor has moved tasks, or a
+//!   worker ended. All fence and look
 //!   at the count after that. If they see it, all workers are unparked, and ask. Otherwise Q2
 //!   comes later, and unparks them.
 //!
-//! A look may fail because a worker was taken out of the wake table at that moment. That
-//! worker parks again, and asks.
+//! A look may fail because a worker was taken out of the wake table at that moment, or because
+//! one that parks still counts as searching. That worker parks, and asks after W3.
 //!
 //! # Memory ordering
 //!

@@ -23,16 +23,21 @@
 //!
 //! A worker, after its last poll (`Worker::end`):
 //! 8. does 6 and 7 as well, because the first thread may be blocked in a drop;
-//! 9. refuses what is in its slot and its ring, and drops the futures that are pinned to it;
-//! 10. closes its queue of pinned jobs, and drops what was refused;
+//! 9. refuses what is in its slot and its ring, drops the jobs that are pinned to it, and what
+//!    was refused, until no future is left that was built there;
+//! 10. closes its queue of pinned jobs, refuses what is in it, and drops that;
 //! 11. if it is the last one, waits until no task is seated any more, and drops what is
 //!     refused meanwhile.
 //!
-//! A spare thread does 6 and 7 after its last poll. A worker that waits in a nested
-//! `block_on` does 9, but for the end of the pinned futures, and drops what was refused,
-//! each time that it is unparked.
+//! A worker whose host gives up, while the executor is not closed, does not take step 8. It
+//! wakes the tasks that are seated at it instead, again and again during step 9. The last such
+//! worker closes the executor before step 11.
 //!
-//! The thread that shuts the executor down, or drains it (`Executor::wait_for`):
+//! A spare thread does 6 and 7 after its last poll. A worker that waits in a nested `block_on`
+//! does once what step 9 repeats, each time that it is unparked.
+//!
+//! The thread that shuts the executor down, or drains it, if it is none of the executor's own
+//! (`Executor::wait_for`):
 //! 12. drops what is refused, until all threads have said that they end;
 //! 13. joins them.
 //!
@@ -41,10 +46,11 @@
 //! A wake drops no future. It may drop the last reference to a task that has ended, and with
 //! that the state of the executor.
 //!
-//! All steps but one are taken outside of every lock of the executor and of polls. The
-//! exception is the nested `block_on`: its worker drops futures in the middle of a poll. If
-//! that poll holds a lock across the call, it holds the lock meanwhile, as it does while other
-//! tasks run on top.
+//! No future is dropped under a lock of the executor, and none is dropped under a lock of the
+//! user's but in two cases:
+//! - the caller of `shutdown` holds the lock;
+//! - the lock is held by a poll across a nested `block_on`. The worker drops futures inside of
+//!   that call, as it would run other tasks there.
 //!
 //! A job that is refused to a *spawn* is not queued: the caller drops it. Otherwise it could
 //! come after step 11.
@@ -65,8 +71,7 @@
 //!   slow, and its job may come here late. But the seat is taken until then, and the last
 //!   worker waits for it (step 11).
 //!
-//! A job that wakes itself after the step 11 comes from a poll of a spare thread, which drops
-//! it; or step 12 does.
+//! A task that wakes itself after step 11 was polled by a spare thread, which drops it.
 //!
 //! # Drops that cause drops
 //!
@@ -79,10 +84,11 @@
 //! - It waits in `block_on`: then [`drop_line`] drops the second one from there. It drops
 //!   nothing but the line: other jobs could be of a task that waits, in its drop, for the one
 //!   below.
-//! - It waits in another manner: nobody else knows that. So the other threads above take jobs
-//!   out of the lines as well, if there is nothing else in the queue. One of these threads
-//!   must be free to do so: it may not if the executor has one worker and was shut down on
-//!   that.
+//! - It waits in another manner: the executor does not see that. So the other threads above
+//!   take jobs out of the lines as well, if there is nothing else in the queue. One of them
+//!   must be free to do so. None is if the executor has one worker, and was shut down on that.
+//! - It waits for a task that waits itself, and that nobody has cancelled: then a worker must
+//!   be free to take step 8.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -251,8 +257,7 @@ struct Dropping {
 
 impl Dropping {
     fn begin(refused: &Arc<Refused<Job>>) -> Self {
-        let entered =
-            DROPPING.try_with(|dropping| dropping.borrow_mut().push(Arc::clone(refused)));
+        let entered = DROPPING.try_with(|dropping| dropping.borrow_mut().push(Arc::clone(refused)));
         Self {
             line: entered.ok().map(|()| thread_number()),
         }

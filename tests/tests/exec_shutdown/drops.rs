@@ -111,7 +111,10 @@ fn a_drop_waits_for_a_task_that_waits() {
 fn a_drop_waits_for_a_task_of_the_same_queue() {
     guard("same queue", || {
         // A drain would wait for that poll.
-        for (wait, end) in WAITS.iter().flat_map(|wait| [0, 1, 2].map(|end| (wait, ENDS[end]))) {
+        for (wait, end) in WAITS
+            .iter()
+            .flat_map(|wait| [0, 1, 2].map(|end| (wait, ENDS[end])))
+        {
             let (executor, drops) = (executor(1), Drops::of(1));
             let (child, wait) = (waiting(&drops), *wait);
             let (queued, queues) = mpsc::channel();
@@ -256,7 +259,8 @@ fn a_drop_waits_for_a_thread_that_waits_for_the_tasks() {
                     begun.send(()).unwrap();
                     handle.wait_idle();
                 }));
-                let guard = Guard(move || waiter.take().into_iter().for_each(|it| it.join().unwrap()));
+                let guard =
+                    Guard(move || waiter.take().into_iter().for_each(|it| it.join().unwrap()));
                 executor
                     .spawn(async move {
                         let _guard = guard;

@@ -397,15 +397,13 @@ impl Sleep {
         let before = self.table.departures();
         // A worker between W1 and W2 is in the table, and counts as searching: a pusher would
         // rely on it. If nobody is counted now, the count is raised by departures only.
-        let all = self.table.count() == workers
-            && self.nobody_searches()
-            && {
-                chaos::point("sleep.drain.counted");
-                // ORDERING(sleep.fence): `check` sees the task of a pusher that has seen an
-                // older count at P3.
-                fence(Ordering::SeqCst);
-                check()
-            };
+        let all = self.table.count() == workers && self.nobody_searches() && {
+            chaos::point("sleep.drain.counted");
+            // ORDERING(sleep.fence): `check` sees the task of a pusher that has seen an
+            // older count at P3.
+            fence(Ordering::SeqCst);
+            check()
+        };
         // ORDERING(sleep.departed): acquire side. If `check` saw anything that a worker
         // did after it left, the second look sees that it left.
         fence(Ordering::SeqCst);

@@ -5,8 +5,9 @@
 //! An aborted task is woken, and its next poll ends it instead of polling its future. So
 //! two things are needed: a flag that a poll looks at, and a waker for a task that waits.
 //! Both are in an [`AbortState`], which the abort handles and the task share. Most tasks
-//! are never aborted, so that state is made for the first abort handle only. Until then a
-//! task has one word for all of this, its [`AbortSlot`]:
+//! are never aborted, so that state is made for the first abort handle only. A task of a
+//! [`LocalExecutor`](crate::LocalExecutor) makes it at its first wait, because it takes no seat
+//! here. Until then a task has one word for all of this, its [`AbortSlot`]:
 //!
 //! ```text
 //!            first wait                    first abort handle
@@ -59,8 +60,9 @@ pub(crate) struct Aborted;
 
 /// Aborts a task, from anywhere; it need not own the task's handle.
 ///
-/// Made by [`Task::abort_handle`](crate::Task::abort_handle). It keeps the memory of the task,
-/// but neither its future nor its output.
+/// Made by [`Task::abort_handle`](crate::Task::abort_handle). It keeps the memory of a
+/// task that waits, but neither its future nor its output. When the future is gone, it keeps
+/// nothing of the task.
 ///
 /// ```
 /// let task = ws_executor::spawn(std::future::pending::<()>()).into_join_handle();

@@ -7,8 +7,9 @@
 //! woken, and thereby scheduled, refused and dropped (`refused.rs`).
 //!
 //! The seats are in shards, each under its own lock; a worker uses its own one, so
-//! two meet only when a task ends on another worker than it began to wait on. A worker
-//! closes its shard when it ends. The last shard is that of threads which are no workers.
+//! two meet only when a task ends on another worker than it began to wait on. The last shard is
+//! that of threads which are no workers. A shutdown closes all shards. A worker whose host gives
+//! up closes its own one.
 
 use std::mem;
 use std::task::Waker;

@@ -62,7 +62,8 @@ pub(crate) fn leave(worker: &Worker) {
 
 /// Ends the worker's time on this thread when it is dropped.
 pub(crate) struct Entered<'a> {
-    /// Whose thread it is otherwise: a hosted worker may run inside another.
+    /// Whose thread it was before: no worker's, or that of a hosted worker, which enters once
+    /// more for each poll.
     outer: *const Worker,
     _worker: &'a Worker,
 }

@@ -73,7 +73,8 @@ impl Worker {
                 // this sees what it has pushed.
                 fence(Ordering::SeqCst);
                 // What it waits for may be queued here, where no other worker takes it, or
-                // may have been refused.
+                // may have been refused. It is dropped in the middle of a poll, under the locks
+                // that the poll holds.
                 self.drop_queued();
                 self.run_what_is_left();
                 if until.is_over() {
