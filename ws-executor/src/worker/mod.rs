@@ -46,6 +46,7 @@ mod ripe;
 mod share;
 
 use std::cell::{Cell, RefCell};
+use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -412,7 +413,7 @@ impl Worker {
                 refused::drop_job(&self.shared.refused, job);
             }
             self.shared.drop_refused();
-            if !self.has_queued() && !self.has_pinned_job() {
+            if !self.has_queued() && self.remote().pinned.is_empty() {
                 return;
             }
         }
