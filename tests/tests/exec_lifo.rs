@@ -406,7 +406,7 @@ fn without_the_slot_woken_tasks_run_in_their_order() {
         drop(ran);
         // They all wait, or are about to: the only worker does not run another one before. To
         // come later is not enough, as the injector has its turn before the ring now and then.
-        tests::exec::until(|| executor.metrics().total().polls == 10);
+        tests::exec::until(|| executor.metrics().polls() == 10);
         let root = executor.spawn(async move {
             for wake in wakers.into_iter().rev() {
                 wake.send(()).unwrap();

@@ -67,11 +67,11 @@ const NOISE: isize = 16 << 10;
 
 /// Spawns tasks that wait; returns when all have been polled.
 fn spawn_waiting(executor: &Executor) -> Vec<Task<()>> {
-    let polls = executor.metrics().total().polls;
+    let polls = executor.metrics().polls();
     let tasks: Vec<_> = (0..TASKS)
         .map(|_| executor.spawn(pending::<()>()))
         .collect();
-    until(|| executor.metrics().total().polls == polls + TASKS as u64);
+    until(|| executor.metrics().polls() == polls + TASKS as u64);
     tasks
 }
 

@@ -59,9 +59,9 @@ fn fan_in(executor: &Executor, tasks: usize) {
 
 /// Tasks that wait, and have all been polled: otherwise some have less to do.
 fn waiting(executor: &Executor, tasks: usize) -> Vec<Task<()>> {
-    let before = executor.metrics().total().polls;
+    let before = executor.metrics().polls();
     let all = executor.spawn_many((0..tasks).map(|_| pending::<()>()));
-    asleep_until(|| executor.metrics().total().polls == before + tasks as u64);
+    asleep_until(|| executor.metrics().polls() == before + tasks as u64);
     all
 }
 

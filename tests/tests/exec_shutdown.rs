@@ -73,7 +73,7 @@ fn tasks_in_every_state_are_dropped_and_the_threads_end() {
                 };
                 // Twenty wait; each worker is blocked in a poll; forty are queued.
                 spawn(0..20);
-                until(|| executor.metrics().total().polls == 20);
+                until(|| executor.metrics().polls() == 20);
                 let held = hold(&executor);
                 spawn(20..60);
                 held.until_closed(executor.handle());
@@ -352,7 +352,7 @@ fn a_million_tasks() {
         }));
         drop(receiver);
         assert_eq!(executor.metrics().live_tasks(), TASKS);
-        until(|| executor.metrics().total().polls == TASKS as u64);
+        until(|| executor.metrics().polls() == TASKS as u64);
         drop(sender);
         let (mut waiting, mut ended) = (0, 0);
         for (number, task) in tasks.into_iter().enumerate() {

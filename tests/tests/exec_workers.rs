@@ -161,7 +161,7 @@ fn what_comes_while_all_are_blocked_runs_afterwards() {
             let executor = named::builder(workers).build().unwrap();
             let handle = executor.handle();
             let held = hold(&executor);
-            let polls = executor.metrics().total().polls;
+            let polls = executor.metrics().polls();
             let mut tasks = executor.spawn_many((0..500).map(|number| async move { number }));
             tasks.extend((500..900).map(|number| executor.spawn(async move { number })));
             let pinned = (0..100).map(|number| {
@@ -172,7 +172,7 @@ fn what_comes_while_all_are_blocked_runs_afterwards() {
             assert_eq!(metrics.injector_depth(), 900);
             assert_eq!(metrics.total().pinned_depth, 100);
             assert_eq!(metrics.parked_workers(), 0);
-            assert_eq!(metrics.total().polls, polls);
+            assert_eq!(metrics.polls(), polls);
             drop(held);
             let numbers = executor.block_on(join_all(tasks));
             assert!(numbers.into_iter().eq(0..1_000));

@@ -61,6 +61,13 @@ impl Metrics {
         self.workers.iter().cloned().sum()
     }
 
+    /// How many polls of tasks there were: on workers and on
+    /// [spare threads](crate::Builder::spares).
+    #[must_use]
+    pub fn polls(&self) -> u64 {
+        self.total().polls + self.spare_polls
+    }
+
     /// How many tasks were spawned and have not ended; a task counts until its last
     /// handle and waker are gone.
     #[must_use]

@@ -68,14 +68,18 @@ pub(crate) const PERIOD: Duration = Duration::from_micros(350);
 /// look every 350 µs, a message a millisecond cost more looks than messages.
 pub(crate) const CALM_PERIOD: Duration = Duration::from_micros(8 * 350);
 
-/// The longest pause while tasks are queued and no worker is parked. Two of them must pass
-/// before a spare thread polls. A look costs some 10 µs of CPU time.
+/// The longest pause while tasks are queued and no worker is parked. With it and [`KEPT`], a
+/// task that finds every worker kept is polled within 20 ms. A look costs some 10 µs of CPU
+/// time.
 pub(crate) const BUSY_PERIOD: Duration = Duration::from_millis(4);
 
 /// The longest pause while a worker is in one poll for long and nothing else happens. As long
-/// as that of Go's `sysmon`: with two of [`BUSY_PERIOD`], a task that comes then, and finds
-/// every worker kept, is polled within 20 ms.
+/// as that of Go's `sysmon`.
 pub(crate) const QUIET_PERIOD: Duration = Duration::from_millis(10);
+
+/// How long nobody must have begun a poll before a spare thread does: the workers' threads
+/// may only be waiting for a core. Two ticks of a system with 250 of them a second.
+pub(crate) const KEPT: Duration = Duration::from_millis(8);
 
 /// How many looks in a row must find nothing before the monitor sleeps. With one, every
 /// message of a sparse stream called it anew.

@@ -18,6 +18,7 @@ pub(crate) const PERIOD: Duration = Duration::from_micros(450);
 pub(crate) const CALM_PERIOD: Duration = PERIOD;
 pub(crate) const BUSY_PERIOD: Duration = PERIOD;
 pub(crate) const QUIET_PERIOD: Duration = PERIOD;
+pub(crate) const KEPT: Duration = Duration::ZERO;
 pub(crate) const QUIET_LOOKS: u32 = 1;
 pub(crate) const STALL: Duration = Duration::from_millis(100);
 pub(crate) const SPARES: usize = 8;

@@ -129,7 +129,7 @@ fn while_it_sleeps() {
                 handle.block_on(task)
             });
             // The outer one, and the one that it waits for.
-            until(|| handle.metrics().total().polls == 2);
+            until(|| handle.metrics().polls() == 2);
             until(|| handle.metrics().parked_workers() == workers);
             executor.shutdown();
             // It came to its end during the shutdown.
@@ -146,7 +146,7 @@ fn while_a_foreign_thread_is_waited_for() {
         let handle = executor.handle();
         let (sender, receiver) = futures::channel::oneshot::channel();
         let outer = executor.spawn(async move { Handle::current().block_on(receiver) });
-        until(|| handle.metrics().total().polls == 1);
+        until(|| handle.metrics().polls() == 1);
         until(|| handle.metrics().parked_workers() == 2);
         let waking = thread::spawn({
             let handle = handle.clone();

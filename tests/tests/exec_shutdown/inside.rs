@@ -258,7 +258,7 @@ fn drops_that_wait_for_each_other() {
                 let executor = Executor::builder().workers(workers).build().unwrap();
                 let handle = executor.handle();
                 let outermost = executor.spawn(level(executor.handle(), levels));
-                until(|| handle.metrics().total().polls == levels as u64 + 1);
+                until(|| handle.metrics().polls() == levels as u64 + 1);
                 executor.shutdown();
                 assert!(outermost.is_finished());
             }

@@ -5,8 +5,9 @@
 //! *left* if it was free at both looks and nobody entered it between them.
 //!
 //! In this order:
-//! 1. no worker is parked, and none has begun a poll: a spare thread must poll the tasks that
-//!    are due, and turn the driver if it was left;
+//! 1. no worker is parked, and none has begun a poll for [`KEPT`]: a spare thread must poll the
+//!    tasks that are due, and turn the driver if it was left. If all workers are in joins, it
+//!    must do so at once;
 //! 2. workers are stuck: their tasks must be shared;
 //! 3. the driver was left, and a worker is parked: that worker must enter it;
 //! 4. a worker has a backlog, and another one is parked: the backlog must be shared;
@@ -30,7 +31,7 @@
 use std::time::Duration;
 
 use crate::clock::Instant;
-use crate::tuning::{BACKLOG, BUSY_PERIOD, CALM_PERIOD, PERIOD, QUIET_LOOKS, QUIET_PERIOD, STALL};
+use crate::tuning::{BACKLOG, BUSY_PERIOD, CALM_PERIOD, KEPT, PERIOD, QUIET_LOOKS, QUIET_PERIOD, STALL};
 
 /// What the monitor must do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +141,8 @@ pub(super) struct Watch {
     last: Option<Snapshot>,
     workers: Vec<Memory>,
     period: Duration,
+    /// When a worker was last seen parked, or to have begun a poll.
+    progress: Instant,
     /// How many looks in a row found every worker parked with nothing to do.
     quiet: u32,
 }
@@ -171,6 +174,7 @@ impl Watch {
             last: None,
             workers: vec![Memory::begin(Instant::now()); workers],
             period: PERIOD,
+            progress: Instant::now(),
             quiet: 0,
         }
     }
@@ -188,7 +192,10 @@ impl Watch {
                 self.count_quiet(&last, &now);
                 self.decide(&last, &now)
             }
-            None => Action::Nothing,
+            None => {
+                self.progress = Instant::now();
+                Action::Nothing
+            }
         };
         if self.quiet < QUIET_LOOKS {
             self.last = Some(now);
@@ -204,9 +211,13 @@ impl Watch {
         let begun_none = |(last, now): (&WorkerView, &WorkerView)| last.polls == now.polls;
         let was_left = matches!(now.driver, DriverView::Left(_)) && last.driver == now.driver;
         let is_due = now.injected || now.has_queued() || was_left;
-        let parked = last.someone_parked || now.someone_parked;
-        if is_due && !parked && pairs().all(begun_none) {
-            return Action::PollTasks;
+        if last.someone_parked || now.someone_parked || !pairs().all(begun_none) {
+            self.progress = Instant::now();
+        } else if is_due {
+            let all_fork = now.workers.iter().all(|worker| worker.forking);
+            if all_fork || self.progress.elapsed() >= KEPT {
+                return Action::PollTasks;
+            }
         }
         let is_stuck = |pair: (&WorkerView, &WorkerView)| {
             begun_none(pair) && pair.0.queued > 0 && pair.1.queued > 0

@@ -37,12 +37,14 @@ use ws_core::sync::thread::{self, JoinHandle};
 use ws_core::sync::{Mutex, MutexGuard};
 use ws_core::{Park, ThreadParker, ThreadUnparker, Unpark};
 
+use crate::clock::Instant;
 use crate::context;
 use crate::handle::Handle;
 use crate::shared::{Remote, Shared};
 use crate::task::contain::{contain, drop_payload, ignore_panic};
 use crate::task::job::Job;
 use crate::threads::{Orders, Progress};
+use crate::tuning::KEPT;
 use crate::worker::counters::Counter;
 use crate::worker::hosted::HostedWorker;
 
@@ -62,8 +64,8 @@ struct Threads {
     list: Vec<Spare>,
     /// How many have been started in all.
     started: usize,
-    /// How many polls there had been when the monitor last looked.
-    polls_seen: u64,
+    /// How many polls there had been when the monitor last saw a new one, and when that was.
+    progress: (u64, Instant),
 }
 
 /// One thread.
@@ -91,7 +93,7 @@ impl Spares {
                 orders: Some(orders),
                 list: Vec::new(),
                 started: 0,
-                polls_seen: 0,
+                progress: (0, Instant::now()),
             }),
             most,
             progress: Progress::default(),
@@ -112,7 +114,10 @@ impl Spares {
     pub(super) fn rouse(&self, shared: &Arc<Shared>) {
         let mut threads = self.threads();
         let polls = threads.polls();
-        let goes_on = std::mem::replace(&mut threads.polls_seen, polls) != polls;
+        if threads.progress.0 != polls {
+            threads.progress = (polls, Instant::now());
+        }
+        let goes_on = threads.progress.1.elapsed() < KEPT;
         let mut idle = None;
         let mut busy = false;
         for spare in &threads.list {
@@ -134,6 +139,7 @@ impl Spares {
             }
             None => self.start(&mut threads, shared),
         }
+        threads.progress.1 = Instant::now();
     }
 
     /// Starts one more, with a round to do.
