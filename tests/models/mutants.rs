@@ -930,8 +930,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.driver.no_fence_at_leave",
         errata: &[],
         file: SEAT,
-        find: "we see it parked.\n        fence(Ordering::SeqCst);\n",
-        replace: "we see it parked.\n",
+        find: "see it parked.\n        fence(Ordering::SeqCst);\n",
+        replace: "see it parked.\n",
         models: &["exec.driver.leave_against_park_eager"],
     },
     Mutant {

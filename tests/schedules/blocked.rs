@@ -4,21 +4,21 @@
 //! nothing moves any more, and shuttle reports a deadlock.
 
 use ws_core::sync::thread;
-use ws_executor::{Handle, yield_now};
+use ws_executor::{Executor, Handle, yield_now};
 
-use super::kit::{Event, builder, pair, start};
+use super::kit::{Event, builder, pair, single, start};
 use super::scenario::Scenario;
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "blocked.lifo_slot",
-        about: "a poll blocks over the task in its LIFO slot: the sentinel takes it",
+        about: "a poll blocks over the task in its LIFO slot: the monitor shares it",
         faults: &[24, 25],
         body: lifo_slot,
     },
     Scenario {
         name: "blocked.lifo_slot_again",
-        about: "the task that the sentinel takes blocks over one in its own LIFO slot",
+        about: "the task that the monitor shares blocks over one in its own LIFO slot",
         faults: &[24, 25],
         body: lifo_slot_again,
     },
@@ -70,6 +70,42 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         faults: &[25],
         body: yielded_behind_pinned,
     },
+    Scenario {
+        name: "blocked.yielded_behind_computation",
+        about: "a computation blocks over a task that yielded, alone, on its worker",
+        faults: &[25],
+        body: yielded_behind_computation,
+    },
+    Scenario {
+        name: "blocked.only_worker",
+        about: "a poll blocks the only worker over a task from outside: a spare thread polls that",
+        faults: &[26],
+        body: only_worker,
+    },
+    Scenario {
+        name: "blocked.all_workers",
+        about: "polls block both workers over a third one: a spare thread polls that",
+        faults: &[26],
+        body: all_workers,
+    },
+    Scenario {
+        name: "blocked.all_workers_over_slots",
+        about: "polls block both workers over the tasks in their LIFO slots: a spare thread polls those",
+        faults: &[24, 26],
+        body: all_workers_over_slots,
+    },
+    Scenario {
+        name: "blocked.all_workers_again",
+        about: "the same twice, with a pause in between: the spare thread comes again",
+        faults: &[26],
+        body: all_workers_again,
+    },
+    Scenario {
+        name: "blocked.spare",
+        about: "both workers and a spare thread are blocked over a task: another spare thread polls that",
+        faults: &[26],
+        body: spare,
+    },
 ];
 
 /// How often a poll lets the other worker go on before it does what that one must notice.
@@ -92,7 +128,8 @@ fn lifo_slot() {
     executor.block_on(block_over(executor.handle(), 1));
 }
 
-/// The worker that watched first is blocked in the end: the other one has to watch then.
+/// The worker that the first task went to is blocked in the end: the other one must get the
+/// second.
 fn lifo_slot_again() {
     let executor = pair();
     let task = executor.spawn(async {
@@ -233,4 +270,68 @@ fn yielded_behind_pinned() {
         yielding.await;
         blocking.await;
     });
+}
+
+fn yielded_behind_computation() {
+    let executor = pair();
+    let event = Event::new();
+    let yielding = {
+        let event = event.clone();
+        executor.spawn(async move {
+            yield_now().await;
+            event.set();
+        })
+    };
+    let blocking = executor.handle().compute(move || event.block());
+    executor.block_on(async {
+        yielding.await;
+        blocking.await;
+    });
+}
+
+/// So many tasks block over the one that comes last.
+fn block_over_last(executor: &Executor, blocked: usize) {
+    let event = Event::new();
+    let blocking: Vec<_> = (0..blocked)
+        .map(|_| {
+            let event = event.clone();
+            executor.spawn(async move { event.block() })
+        })
+        .collect();
+    let setting = executor.spawn(async move { event.set() });
+    executor.block_on(async {
+        setting.await;
+        for blocking in blocking {
+            blocking.await;
+        }
+    });
+}
+
+fn only_worker() {
+    block_over_last(&single(), 1);
+}
+
+fn all_workers() {
+    block_over_last(&pair(), 2);
+}
+
+fn all_workers_over_slots() {
+    let executor = pair();
+    let blocking = [(); 2].map(|()| block_over(executor.handle(), 1));
+    executor.block_on(async {
+        for blocking in blocking {
+            blocking.await;
+        }
+    });
+}
+
+fn all_workers_again() {
+    let executor = single();
+    block_over_last(&executor, 1);
+    (0..PAUSES).for_each(|_| thread::yield_now());
+    block_over_last(&executor, 1);
+}
+
+fn spare() {
+    block_over_last(&pair(), 3);
 }

@@ -44,6 +44,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: nested_block_on,
     },
     Scenario {
+        name: "drain.shared",
+        about: "a task is in the monitor's hands when the poll that spawned it ends: it runs",
+        faults: &[24],
+        body: shared,
+    },
+    Scenario {
+        name: "drain.beside_spare",
+        about: "a spare thread polls a task that spawns one when the workers have nothing left: both run",
+        faults: &[26],
+        body: beside_spare,
+    },
+    Scenario {
         name: "drain.waiting_tasks",
         about: "tasks that wait are dropped once, beside a wake",
         faults: &[],
@@ -56,6 +68,9 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: during_spawn,
     },
 ];
+
+/// How often a poll lets others go on.
+const PAUSES: usize = 20;
 
 fn children() {
     let executor = pair();
@@ -164,6 +179,39 @@ fn nested_block_on() {
     });
     executor.drain();
     other.join().unwrap();
+    assert_eq!(runs.get(), 1, "the executor ended in the middle of a poll");
+}
+
+fn shared() {
+    let executor = pair();
+    let runs = Count::new();
+    let child = runs.clone();
+    executor
+        .spawn(async move {
+            Handle::current().spawn(async move { child.add() }).detach();
+            (0..PAUSES).for_each(|_| thread::yield_now());
+        })
+        .detach();
+    executor.drain();
+    assert_eq!(runs.get(), 1, "a task that was due did not run");
+}
+
+fn beside_spare() {
+    let executor = single();
+    let (event, runs) = (Event::new(), Count::new());
+    {
+        let event = event.clone();
+        executor.spawn(async move { event.block() }).detach();
+    }
+    let child = runs.clone();
+    executor
+        .spawn(async move {
+            event.set();
+            (0..PAUSES).for_each(|_| thread::yield_now());
+            Handle::current().spawn(async move { child.add() }).detach();
+        })
+        .detach();
+    executor.drain();
     assert_eq!(runs.get(), 1, "the executor ended in the middle of a poll");
 }
 

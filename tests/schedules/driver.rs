@@ -33,7 +33,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "driver.left_alone",
-        about: "a poll blocks over an event: the sentinel takes the driver over",
+        about: "a poll blocks over an event: the monitor sends another worker to the driver",
         faults: &[24],
         body: left_alone,
     },
@@ -51,7 +51,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "driver.left_alone_after_turns_eager",
-        about: "the same without a sentinel",
+        about: "the same without the monitor",
         faults: &[24],
         body: left_alone_after_turns_eager,
     },
@@ -69,13 +69,13 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "driver.left_by_a_searcher_eager",
-        about: "the same without a sentinel",
+        about: "the same without the monitor",
         faults: &[24],
         body: left_by_a_searcher_eager,
     },
     Scenario {
         name: "driver.called_for_work",
-        about: "a sentinel that was called finds work as it parks, and blocks over its LIFO slot",
+        about: "the driver is left again and again, and the other worker gets a task that blocks over its LIFO slot",
         faults: &[24],
         body: called_for_work,
     },
@@ -84,6 +84,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "of two tasks that a turn woke, one blocks over the other",
         faults: &[25],
         body: two_events,
+    },
+    Scenario {
+        name: "driver.yielded_behind_turn",
+        about: "a turn between two polls runs what blocks over a task that yielded, alone",
+        faults: &[25],
+        body: yielded_behind_turn,
     },
     Scenario {
         name: "driver.shutdown",
@@ -265,7 +271,7 @@ fn left_alone_after_turns_eager() {
     block_over_event(DriverHandoff::Eager, YIELDS);
 }
 
-/// Worker 0 turns the driver between two polls of a pinned task, and calls a sentinel each
+/// Worker 0 turns the driver between two polls of a pinned task, and calls the monitor each
 /// time. What worker 1 gets at any moment blocks when worker 0 is about to park, or parked.
 fn called_for_work() {
     let (executor, _) = driven(2, 0, DriverHandoff::Sentinel);
@@ -402,4 +408,46 @@ fn shutdown() {
     executor.shutdown();
     assert!(task.is_finished());
     other.join().unwrap();
+}
+
+/// A reactor that runs something of its own in a turn without waiting: it blocks until an
+/// event has happened, if a task says that it will.
+struct Busy {
+    reactor: Reactor,
+    promised: Event,
+    kept: Event,
+}
+
+impl Driver for Busy {
+    fn turn(&self, timeout: Option<Duration>) {
+        if timeout.is_some() && self.promised.is_set() {
+            self.kept.block();
+        }
+        self.reactor.turn(timeout);
+    }
+
+    fn wake(&self) {
+        self.reactor.wake();
+    }
+}
+
+fn yielded_behind_turn() {
+    let (promised, kept) = (Event::new(), Event::new());
+    let builder = builder().workers(2).driver(Busy {
+        reactor: Reactor::new(0),
+        promised: promised.clone(),
+        kept: kept.clone(),
+    });
+    let executor = start(builder);
+    let yielding = executor.spawn(async move {
+        for _ in 0..YIELDS {
+            yield_now().await;
+        }
+        promised.set();
+        for _ in 0..YIELDS {
+            yield_now().await;
+        }
+        kept.set();
+    });
+    executor.block_on(yielding);
 }

@@ -42,6 +42,10 @@ const PARK: &str = "ws-executor/src/worker/park.rs";
 const COMPAT_STATE: &str = "compat/async-executor/src/state.rs";
 const COMPAT_RUNNER: &str = "compat/async-executor/src/runner.rs";
 const WORKER: &str = "ws-executor/src/worker/mod.rs";
+const MONITOR: &str = "ws-executor/src/monitor/mod.rs";
+const LOOK: &str = "ws-executor/src/monitor/look.rs";
+const THREAD: &str = "ws-executor/src/monitor/thread.rs";
+const SPARE: &str = "ws-executor/src/monitor/spare.rs";
 
 pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
@@ -144,15 +148,15 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "found_work.leaves_the_rest",
-        file: WORKER,
-        find: "            self.shared.notify_of_rest();\n",
-        replace: "            let _ = Shared::notify_of_rest;\n",
+        file: SHARED,
+        find: "                self.notify_idle();\n            }\n        } else {",
+        replace: "            }\n        } else {",
         program: "blocked.outside",
     },
     Mutant {
         name: "slot.is_not_watched",
         file: WORKER,
-        find: "None => self.shared.want_sentinel(),",
+        find: "None => self.shared.monitor.watch(),",
         replace: "None => {}",
         program: "blocked.lifo_slot",
     },
@@ -250,8 +254,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.wakes_no_worker",
         file: SHARED,
-        find: "        self.unpark_all();\n        self.stand_in.close();",
-        replace: "        self.stand_in.close();",
+        find: "        self.unpark_all();\n        self.monitor.close();",
+        replace: "        self.monitor.close();",
         program: "shutdown.while_parking",
     },
     Mutant {
@@ -320,8 +324,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "idle.is_asked_once",
         file: PARK,
-        find: "            self.shared.act_if_quiet();\n            if rhythm",
-        replace: "            if rhythm",
+        find: "            self.shared.act_if_quiet();\n            match place",
+        replace: "            match place",
         program: "idle.nothing",
     },
     Mutant {
@@ -381,11 +385,172 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "waiting.scope",
     },
     Mutant {
-        name: "sentinel.keeps_its_duty",
-        file: PARK,
-        find: "        self.end_duty(duty);\n",
-        replace: "        let _ = duty;\n",
+        name: "found_work.nobody_is_called",
+        file: SHARED,
+        find: "            self.monitor.watch_if(|| self.has_work());\n",
+        replace: "            let _ = Self::has_work;\n",
+        program: "blocked.only_worker",
+    },
+    Mutant {
+        name: "inject.nobody_is_called",
+        file: SHARED,
+        find: "None => self.watch_if_all_are_awake(),",
+        replace: "None => {}",
+        program: "blocked.all_workers_again",
+    },
+    Mutant {
+        name: "monitor.shares_nothing",
+        file: THREAD,
+        find: "workers.into_iter().for_each",
+        replace: "workers.into_iter().take(0).for_each",
+        program: "blocked.lifo_slot",
+    },
+    Mutant {
+        name: "monitor.leaves_slots",
+        file: THREAD,
+        find: "slot.take().into_iter().chain(stolen)",
+        replace: "std::iter::empty().chain(stolen).chain(slot.take().filter(|_| false))",
+        program: "blocked.lifo_slot",
+    },
+    Mutant {
+        name: "monitor.notifies_nobody",
+        file: THREAD,
+        find: "shared.inject_batch(jobs)",
+        replace: "shared.injector.push_batch(jobs)",
+        program: "blocked.lifo_slot",
+    },
+    Mutant {
+        name: "monitor.drain_misses_its_hands",
+        file: THREAD,
+        find: "        let _inside = shared.wait_inside();\n",
+        replace: "",
+        program: "drain.shared",
+    },
+    Mutant {
+        name: "monitor.leaves_the_driver",
+        file: THREAD,
+        find: "Action::AttendDriver => shared.notify_idle(),",
+        replace: "Action::AttendDriver => {}",
+        program: "driver.left_alone",
+    },
+    Mutant {
+        name: "monitor.rouses_nobody",
+        file: THREAD,
+        find: "Action::PollTasks => monitor.spares.rouse(shared),",
+        replace: "Action::PollTasks => {}",
+        program: "blocked.all_workers",
+    },
+    Mutant {
+        name: "monitor.ignores_workers_that_are_awake",
+        file: LOOK,
+        find: "        !self.all_parked\n            || self.injected\n            || self.has_queued()",
+        replace: "        self.injected && self.has_queued()",
         program: "blocked.lifo_slot_again",
+    },
+    Mutant {
+        name: "monitor.is_not_unparked",
+        file: MONITOR,
+        find: "            Call::Unpark => self.unpark(),",
+        replace: "            Call::Unpark => {}",
+        program: "blocked.all_workers_again",
+    },
+    Mutant {
+        name: "monitor.sleeps_over_the_end",
+        file: MONITOR,
+        find: "        ignore_panic(|| drop(start));\n        self.unpark();\n",
+        replace: "        ignore_panic(|| drop(start));\n",
+        program: "blocked.lifo_slot",
+    },
+    Mutant {
+        name: "monitor.spares_sleep_over_the_end",
+        file: MONITOR,
+        find: "        self.spares.close();\n",
+        replace: "",
+        program: "blocked.all_workers",
+    },
+    Mutant {
+        name: "spare.polls_nothing",
+        file: SPARE,
+        find: "            while let Some(job) = self.next_due() {",
+        replace: "            while let Some(job) = self.next_due().filter(|_| false) {",
+        program: "blocked.all_workers",
+    },
+    Mutant {
+        name: "spare.leaves_slots",
+        file: SPARE,
+        find: "remotes().find_map(slot).or_else(|| remotes().find_map(ring))",
+        replace: "remotes().find_map(ring).or_else(|| remotes().find_map(slot).filter(|_| false))",
+        program: "blocked.all_workers_over_slots",
+    },
+    Mutant {
+        name: "spare.is_on_for_ever",
+        file: SPARE,
+        find: "            self.round.is_on.store(false, Ordering::Release);\n",
+        replace: "            parker.park();\n",
+        program: "blocked.all_workers_again",
+    },
+    Mutant {
+        name: "spare.is_alone",
+        file: SPARE,
+        find: "            None => self.start(&mut threads, shared),",
+        replace: "            None if threads.list.is_empty() => self.start(&mut threads, shared),\n            None => {}",
+        program: "blocked.spare",
+    },
+    Mutant {
+        name: "spare.drain_misses_its_poll",
+        file: SPARE,
+        find: "            let _inside = self.shared.wait_inside();\n",
+        replace: "",
+        program: "drain.beside_spare",
+    },
+    Mutant {
+        name: "spare.drain_is_not_told",
+        file: SPARE,
+        find: "        self.shared.look_again_if_wanted();\n        if self.shared.is_closed() {",
+        replace: "        if self.shared.is_closed() {",
+        program: "drain.beside_spare",
+    },
+    Mutant {
+        name: "batch.leaves_ring_unannounced",
+        file: FIND,
+        find: "        self.announce_rest();\n        Some(job)\n    }\n\n    /// Looks at the queues",
+        replace: "        Some(job)\n    }\n\n    /// Looks at the queues",
+        program: "blocked.batch",
+    },
+    Mutant {
+        name: "turn.leaves_ring_unannounced",
+        file: FIND,
+        find: "                // What is queued here has to wait, which its pusher did not know.\n                self.announce_rest();\n",
+        replace: "",
+        program: "blocked.yielded_beside_two",
+    },
+    Mutant {
+        name: "driver.turn_leaves_ring_unannounced",
+        file: PARK,
+        find: "            // The reactor may run tasks of its own, and these may block.\n            self.announce_rest();\n",
+        replace: "",
+        program: "driver.yielded_behind_turn",
+    },
+    Mutant {
+        name: "driver.is_missed_while_parking",
+        file: PARK,
+        find: " || missed_driver",
+        replace: "",
+        program: "driver.left_alone_again_eager",
+    },
+    Mutant {
+        name: "refused.pinned_is_dropped_in_the_wake",
+        file: PINNED,
+        find: "shared.refuse([refused]);",
+        replace: "drop(refused);",
+        program: "shutdown.wake_in_drop",
+    },
+    Mutant {
+        name: "refused.batch_is_dropped_in_the_wake",
+        file: WORKER,
+        find: "self.shared.refuse(refused);",
+        replace: "drop(refused);",
+        program: "shutdown.wake_in_drop",
     },
     Mutant {
         name: "drain.ended_worker_is_not_noticed",

@@ -113,6 +113,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         faults: &[42, 49],
         body: scope,
     },
+    Scenario {
+        name: "shutdown.beside_spare",
+        about: "a spare thread polls while the executor is shut down: all threads end, and each future is dropped once",
+        faults: &[38, 42],
+        body: beside_spare,
+    },
 ];
 
 fn while_parking() {
@@ -423,4 +429,24 @@ fn scope() {
     };
     executor.shutdown();
     assert_eq!(other.join().unwrap(), 2, "a task outlives its scope");
+}
+
+fn beside_spare() {
+    let executor = single();
+    let (event, drops) = (Event::new(), Count::new());
+    // The last one is polled once more after the shutdown, or not at all.
+    for _ in 0..3 {
+        let (event, carried) = (event.clone(), drops.on_drop());
+        executor
+            .spawn(async move {
+                event.block();
+                yield_now().await;
+                drop(carried);
+            })
+            .detach();
+    }
+    let other = thread::spawn(move || event.set());
+    executor.shutdown();
+    other.join().unwrap();
+    assert_eq!(drops.get(), 3, "futures were not dropped, or twice");
 }
