@@ -451,7 +451,7 @@ impl<P: PerItem> PipelineShared<P> {
         let mut counts = state.counts.clone();
         let took = state.began.map(|began| began.elapsed());
         counts.took = counts.took.or(took);
-        let lanes = state.lanes();
+        let lanes = state.all_lanes;
         drop(state);
         Report::new(&counts, lanes, nodes)
     }

@@ -130,7 +130,7 @@ pub(super) struct PipelineState<P: PerItem> {
     /// Of all lanes that there have been, until the run is over.
     seats: Vec<Arc<LaneSeat>>,
     /// How many these are, also afterwards.
-    all_lanes: usize,
+    pub(super) all_lanes: usize,
     /// Why it ends early; the first counts.
     pub(super) causes: Vec<Cause<P::Error>>,
     pub(super) began: Option<Instant>,
@@ -524,11 +524,6 @@ impl<P: PerItem> PipelineState<P> {
         }
         self.counts.most_waiting = self.counts.most_waiting.max(self.results.waiting());
         stop
-    }
-
-    /// How many lanes there have been.
-    pub(super) fn lanes(&self) -> usize {
-        self.all_lanes
     }
 
     /// The seats of lanes that have left, at the end of the run.
