@@ -347,7 +347,7 @@ impl Source for Silent {
 fn a_run_that_is_dropped_while_its_source_is_woken() {
     guard("dropped", || {
         let executor = executor(2);
-        for _ in 0..10 * ROUNDS {
+        for _ in 0..2 * ROUNDS {
             let wakers = Arc::new(Wakers::default());
             let locks = || Locks(Arc::clone(&wakers));
             let work = locks();
