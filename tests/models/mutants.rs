@@ -49,7 +49,6 @@ const REFUSED: &str = "ws-executor/src/refused.rs";
 const INSIDE: &str = "ws-executor/src/inside.rs";
 const SCOPE: &str = "ws-executor/src/scope.rs";
 const QUIET: &str = "ws-executor/src/quiet.rs";
-const ASIDE: &str = "ws-executor/src/aside.rs";
 
 const COMPAT: &str = "compat/async-executor/src/sleepers.rs";
 const COMPAT_SEAT: &str = "compat/async-executor/src/seat.rs";
@@ -537,7 +536,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        self.table.take(worker)",
         replace: "        self.table.take(worker)",
-        models: &["exec.sleep.pinned", "exec.aside.pinned"],
+        models: &["exec.sleep.pinned"],
     },
     Mutant {
         name: "exec.push.wakes_nobody",
@@ -1127,14 +1126,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: ".compare_exchange(word, ENDED,",
         replace: ".compare_exchange(word, word,",
         models: &["exec.abort.end"],
-    },
-    Mutant {
-        name: "exec.aside.no_fence",
-        errata: &[14],
-        file: ASIDE,
-        find: "the other one is in `take_this`.\n        fence(Ordering::SeqCst);\n",
-        replace: "the other one is in `take_this`.\n",
-        models: &["exec.aside.pinned"],
     },
     Mutant {
         name: "exec.scope.end.release",

@@ -3,9 +3,9 @@
 use super::model::{Body, Expect, Main, Model};
 use super::{
     canary, chase_lev, chase_lev_growth, compat_sleep, deque_right, deque_seeds, exec_abort,
-    exec_aside, exec_drain, exec_driver, exec_fork, exec_graph, exec_injector, exec_lives,
-    exec_monitor, exec_refused, exec_scope, exec_sleep, growth, injector, loom_limits, park, ring,
-    ring_chain, ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers, slot,
+    exec_drain, exec_driver, exec_fork, exec_graph, exec_injector, exec_lives, exec_monitor,
+    exec_refused, exec_scope, exec_sleep, growth, injector, loom_limits, park, ring, ring_chain,
+    ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers, slot,
 };
 
 /// The models in the order of the table, canaries first.
@@ -36,7 +36,6 @@ const MODELS: &[&[Model]] = &[
     exec_lives::MODELS,
     exec_refused::MODELS,
     exec_abort::MODELS,
-    exec_aside::MODELS,
     exec_scope::MODELS,
     exec_fork::MODELS,
     exec_graph::MODELS,

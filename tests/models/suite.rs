@@ -43,7 +43,6 @@ mod slot;
 
 // The protocols of `ws-executor`.
 mod exec_abort;
-mod exec_aside;
 mod exec_drain;
 mod exec_driver;
 mod exec_fork;

@@ -15,7 +15,6 @@ pub(crate) struct Mutant {
 }
 
 const BLOCK_ON: &str = "ws-executor/src/block_on.rs";
-const ASIDE: &str = "ws-executor/src/aside.rs";
 const PINNED: &str = "ws-executor/src/pinned.rs";
 const SCOPE: &str = "ws-executor/src/scope.rs";
 const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
@@ -201,20 +200,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            self.drop_queued();\n",
         replace: "",
         program: "waiting.nested_yields_at_the_end",
-    },
-    Mutant {
-        name: "nested.nobody_goes_on",
-        file: ASIDE,
-        find: "(aside + 1 < running)",
-        replace: "(aside < running)",
-        program: "waiting.nested_too_deep",
-    },
-    Mutant {
-        name: "nested.misses_pinned",
-        file: PINNED,
-        find: " || shared.someone_waits_aside()",
-        replace: "",
-        program: "waiting.aside_from_pinned",
     },
     Mutant {
         name: "nested.wakes_no_driver",

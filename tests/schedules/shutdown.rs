@@ -277,7 +277,7 @@ fn nested_twice() {
         handle.block_on(task.fallible()).is_some()
     }
 
-    beside_shutdown(pair(), |handle| nest(handle, 2));
+    beside_shutdown(pair(), |handle| nest(handle, 1));
 }
 
 /// Two tasks, and their wakers under one lock.

@@ -23,7 +23,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "waiting.nested_twice",
-        about: "a task blocks on one that blocks, beyond the depth that runs tasks",
+        about: "a task blocks on one that blocks, as deep as there is room on one worker",
         faults: &[41],
         body: nested_twice,
     },
@@ -32,12 +32,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "more calls, one inside the other, than two workers have room for: a panic",
         faults: &[41],
         body: nested_too_deep,
-    },
-    Scenario {
-        name: "waiting.aside_from_pinned",
-        about: "a worker waits aside while a task comes that only it may run: a panic",
-        faults: &[41],
-        body: aside_from_pinned,
     },
     Scenario {
         name: "waiting.nested_woken_from_outside",
@@ -134,42 +128,19 @@ fn unless_too_deep<R>(code: impl FnOnce() -> R) -> Option<R> {
 fn nested_twice() {
     let executor = pair();
     let handle = executor.handle();
-    // Two run others while they wait, the third one just waits.
-    let task = executor.spawn(async move { nest(handle, 3) });
-    assert_eq!(executor.block_on(task), 3);
+    let task = executor.spawn(async move { nest(handle, 2) });
+    assert_eq!(executor.block_on(task), 2);
 }
 
 fn nested_too_deep() {
     // Spare threads would take the calls that are too many.
     let executor = start(builder().workers(2).spares(0));
     let handle = executor.handle();
-    // There is room for two on each worker, and one aside. Which one is too many depends on
-    // who comes first: a task may run before the call that is going to wait for it.
+    // There is room for two on each worker. Which one is too many depends on who comes first:
+    // a task may run before the call that is going to wait for it.
     let task = executor.spawn(async move { nest(handle, 6) });
     assert!(executor.block_on(task) < 6);
     executor.block_on(executor.spawn(async {}));
-}
-
-fn aside_from_pinned() {
-    let executor = pair();
-    let handle = executor.handle();
-    let event = Event::new();
-    let waiting = {
-        let (handle, event) = (handle.clone(), event.clone());
-        executor.handle().spawn_pinned(0, || async move {
-            let inner = handle.clone();
-            // The first two run others, among them one of the two tasks that are pinned.
-            handle.block_on(async {
-                let aside = async { unless_too_deep(|| inner.block_on(event.wait())) };
-                assert!(inner.block_on(aside).is_none(), "nobody sets it");
-            });
-        })
-    };
-    let pinned = handle.spawn_pinned(0, || async move { event.set() });
-    executor.block_on(async {
-        waiting.await;
-        pinned.await;
-    });
 }
 
 fn nested_woken_from_outside() {

@@ -17,8 +17,8 @@ pub fn executor(workers: usize) -> Executor {
     builder.build().expect("the executor starts")
 }
 
-/// Checks that every worker of `executor` runs tasks: there is a task for each, and
-/// they block until all of them run at the same time.
+/// Checks that every worker of `executor` runs tasks: there is a task that is pinned to each,
+/// so that no spare thread runs it, and they block until all of them run at the same time.
 ///
 /// # Panics
 ///
@@ -27,13 +27,14 @@ pub fn assert_alive(executor: &Executor) {
     let workers = executor.workers();
     assert_eq!(executor.metrics().workers().len(), workers);
     let meeting = Arc::new(Barrier::new(workers));
-    let tasks = executor.spawn_many((0..workers).map(|number| {
+    let start = |number| {
         let meeting = Arc::clone(&meeting);
-        async move {
+        executor.handle().spawn_pinned(number, move || async move {
             meeting.wait();
             number
-        }
-    }));
+        })
+    };
+    let tasks: Vec<_> = (0..workers).map(start).collect();
     for (number, task) in tasks.into_iter().enumerate() {
         assert_eq!(executor.block_on(task), number);
     }

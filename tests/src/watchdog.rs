@@ -1,5 +1,6 @@
 //! A test that waits for an event must not hang for ever when it never comes.
 
+use std::io::{self, Write};
 use std::process;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -20,7 +21,8 @@ pub fn guard<R>(name: &str, test: impl FnOnce() -> R) -> R {
     let name = name.to_owned();
     let dog = thread::spawn(move || {
         if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("watchdog: `{name}` hangs after {PATIENCE:?}");
+            // Not by `eprintln`: the test runner keeps that to itself until the test ends.
+            let _ = writeln!(io::stderr(), "watchdog: `{name}` hangs after {PATIENCE:?}");
             print_threads();
             process::abort();
         }
@@ -40,6 +42,6 @@ fn print_threads() {
         let read = |file: &str| std::fs::read_to_string(thread.path().join(file));
         let state = read("stat").unwrap_or_default();
         let call = read("syscall").unwrap_or_default();
-        eprintln!("  {} | {}", state.trim(), call.trim());
+        let _ = writeln!(io::stderr(), "  {} | {}", state.trim(), call.trim());
     }
 }

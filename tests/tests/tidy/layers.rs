@@ -18,7 +18,6 @@ pub(crate) const LAYERS: &[Layer] = &[
     (
         "protocols and tools",
         &[
-            "aside.rs",
             "clock",
             "coop.rs",
             "fork/latch.rs",

@@ -31,7 +31,9 @@
 use std::time::Duration;
 
 use crate::clock::Instant;
-use crate::tuning::{BACKLOG, BUSY_PERIOD, CALM_PERIOD, KEPT, PERIOD, QUIET_LOOKS, QUIET_PERIOD, STALL};
+use crate::tuning::{
+    BACKLOG, BUSY_PERIOD, CALM_PERIOD, KEPT, PERIOD, QUIET_LOOKS, QUIET_PERIOD, STALL,
+};
 
 /// What the monitor must do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -301,4 +303,228 @@ impl Watch {
 fn numbers(list: impl Iterator<Item = bool>) -> Vec<usize> {
     let indexed = list.enumerate();
     indexed.filter(|it| it.1).map(|it| it.0).collect()
+}
+
+#[cfg(test)]
+#[cfg(not(any(ws_loom, ws_shuttle)))]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Two workers that run, with nothing queued; the driver is attended.
+    fn running() -> Snapshot {
+        Snapshot {
+            workers: vec![WorkerView::default(); 2],
+            someone_parked: false,
+            all_parked: false,
+            injected: false,
+            driver: DriverView::Attended,
+            uses: 0,
+            spare_polls: 0,
+        }
+    }
+
+    /// Worker 0 runs, worker 1 is parked.
+    fn half_parked() -> Snapshot {
+        let mut now = running();
+        now.workers[1].asleep = true;
+        now.someone_parked = true;
+        now
+    }
+
+    fn all_parked() -> Snapshot {
+        let mut now = half_parked();
+        now.workers[0].asleep = true;
+        now.all_parked = true;
+        now
+    }
+
+    fn with(mut snapshot: Snapshot, change: impl FnOnce(&mut Snapshot)) -> Snapshot {
+        change(&mut snapshot);
+        snapshot
+    }
+
+    /// What the last of some looks decides.
+    fn decision(looks: impl IntoIterator<Item = Snapshot>) -> Action {
+        let mut watch = Watch::new(2);
+        let actions = looks.into_iter().map(|look| watch.look(look));
+        actions.last().expect("there is a look")
+    }
+
+    fn queued(worker: usize, count: usize) -> impl FnOnce(&mut Snapshot) {
+        move |now| now.workers[worker].queued = count
+    }
+
+    fn polled(worker: usize, polls: u64) -> impl FnOnce(&mut Snapshot) {
+        move |now| now.workers[worker].polls = polls
+    }
+
+    #[test]
+    fn the_first_look_decides_nothing() {
+        assert_eq!(
+            decision([with(half_parked(), queued(0, 9))]),
+            Action::Nothing
+        );
+    }
+
+    #[test]
+    fn what_is_queued_on_a_stuck_worker_is_shared() {
+        let stuck = with(half_parked(), queued(0, 1));
+        let actions = [stuck.clone(), stuck.clone()];
+        assert_eq!(decision(actions), Action::Share(vec![0]));
+        let goes_on = with(stuck.clone(), polled(0, 1));
+        assert_eq!(decision([stuck.clone(), goes_on]), Action::Nothing);
+        // It came after the first look.
+        assert_eq!(decision([half_parked(), stuck]), Action::Nothing);
+    }
+
+    #[test]
+    fn a_stuck_worker_beside_a_busy_one_shares() {
+        let before = with(running(), queued(0, 1));
+        let after = with(before.clone(), polled(1, 1));
+        assert_eq!(decision([before, after]), Action::Share(vec![0]));
+    }
+
+    #[test]
+    fn a_backlog_is_shared_with_a_parked_worker_only() {
+        let backlog = |snapshot, polls| with(with(snapshot, queued(0, BACKLOG)), polled(0, polls));
+        let looks = [backlog(half_parked(), 1), backlog(half_parked(), 2)];
+        assert_eq!(decision(looks), Action::Share(vec![0]));
+        let looks = [backlog(running(), 1), backlog(running(), 2)];
+        assert_eq!(decision(looks), Action::Nothing);
+        let one = |polls| with(with(half_parked(), queued(0, 1)), polled(0, polls));
+        assert_eq!(decision([one(1), one(2)]), Action::Nothing);
+    }
+
+    #[test]
+    fn a_driver_that_was_left_is_attended_by_a_parked_worker() {
+        let left = |snapshot, turns| with(snapshot, |now| now.driver = DriverView::Left(turns));
+        let looks = [left(half_parked(), 1), left(half_parked(), 1)];
+        assert_eq!(decision(looks), Action::AttendDriver);
+        let entered = [left(half_parked(), 1), left(half_parked(), 2)];
+        assert_eq!(decision(entered), Action::Nothing);
+        let busy = |polls| with(left(running(), 1), polled(0, polls));
+        assert_eq!(
+            decision([busy(1), busy(2)]),
+            Action::Nothing,
+            "nobody could"
+        );
+    }
+
+    #[test]
+    fn a_host_that_is_kept_is_relieved_once_a_poll() {
+        let kept = |polls| {
+            with(with(half_parked(), polled(0, polls)), |now| {
+                now.driver = DriverView::Hosted;
+            })
+        };
+        let mut watch = Watch::new(2);
+        let mut look = |polls| watch.look(kept(polls));
+        assert_eq!(look(1), Action::Nothing);
+        assert_eq!(look(1), Action::AttendDriver);
+        assert_eq!(look(1), Action::Nothing, "somebody was told");
+        assert_eq!(look(2), Action::Nothing);
+        assert_eq!(look(2), Action::AttendDriver);
+    }
+
+    #[test]
+    fn a_spare_thread_polls_when_nobody_has_for_long() {
+        let due = with(running(), |now| now.injected = true);
+        let mut watch = Watch::new(2);
+        assert_eq!(watch.look(due.clone()), Action::Nothing);
+        assert_eq!(
+            watch.look(due.clone()),
+            Action::Nothing,
+            "for a moment only"
+        );
+        thread::sleep(KEPT);
+        assert_eq!(watch.look(due.clone()), Action::PollTasks);
+        assert_eq!(watch.look(with(due, polled(1, 1))), Action::Nothing);
+    }
+
+    #[test]
+    fn a_spare_thread_polls_at_once_beside_joins() {
+        let joins = with(running(), |now| {
+            now.injected = true;
+            now.workers
+                .iter_mut()
+                .for_each(|worker| worker.forking = true);
+        });
+        assert_eq!(decision([joins.clone(), joins.clone()]), Action::PollTasks);
+        let nothing_due = with(joins, |now| now.injected = false);
+        assert_eq!(
+            decision([nothing_due.clone(), nothing_due]),
+            Action::Nothing
+        );
+    }
+
+    #[test]
+    fn it_sleeps_after_some_looks_at_parked_workers() {
+        let mut watch = Watch::new(2);
+        let actions: Vec<_> = (0..=QUIET_LOOKS)
+            .map(|_| watch.look(all_parked()))
+            .collect();
+        let (last, others) = actions.split_last().unwrap();
+        assert_eq!(*last, Action::Sleep);
+        assert!(others.iter().all(|action| *action == Action::Nothing));
+        assert_eq!(watch.look(all_parked()), Action::Nothing, "it begins anew");
+    }
+
+    #[test]
+    fn it_does_not_sleep_while_a_worker_runs_or_was_used() {
+        let many = || 0..100;
+        assert_eq!(decision(many().map(|_| half_parked())), Action::Nothing);
+        let used = |uses| with(all_parked(), |now| now.uses = uses);
+        assert_eq!(decision(many().map(used)), Action::Nothing);
+        let left = many().map(|turn| with(all_parked(), |now| now.driver = DriverView::Left(turn)));
+        assert_eq!(decision(left), Action::Nothing);
+    }
+
+    #[test]
+    fn looks_are_near_while_something_is_at_risk() {
+        let after = |looks: Vec<Snapshot>| {
+            let mut watch = Watch::new(2);
+            for look in looks {
+                let _ = watch.look(look);
+            }
+            watch.period()
+        };
+        let used = |uses| with(half_parked(), |now| now.uses = uses);
+        assert_eq!(after((0..30).map(used).collect()), CALM_PERIOD);
+        assert_eq!(after(vec![half_parked(); 30]), QUIET_PERIOD);
+        let busy = |polls| with(with(running(), queued(0, 1)), polled(0, polls));
+        assert_eq!(after((0..30).map(busy).collect()), BUSY_PERIOD);
+        let mut looks = vec![half_parked(); 30];
+        looks.push(with(half_parked(), queued(0, 1)));
+        assert_eq!(after(looks), PERIOD);
+    }
+
+    #[test]
+    fn a_poll_is_a_stall_once() {
+        let mut watch = Watch::new(2);
+        let mut look = |now: Snapshot| {
+            let stalls = watch.stalls(&now);
+            let _ = watch.look(now);
+            stalls.iter().map(Stall::worker).collect::<Vec<_>>()
+        };
+        let kept = || with(half_parked(), polled(0, 7));
+        assert!(look(kept()).is_empty());
+        assert!(look(kept()).is_empty());
+        thread::sleep(STALL);
+        assert_eq!(look(kept()), [0], "the other one is parked");
+        assert!(look(kept()).is_empty());
+        assert!(look(with(kept(), polled(0, 8))).is_empty());
+    }
+
+    #[test]
+    fn a_join_is_no_stall() {
+        let mut watch = Watch::new(2);
+        let join = || with(half_parked(), |now| now.workers[0].forking = true);
+        for _ in 0..3 {
+            assert!(watch.stalls(&join()).is_empty());
+            let _ = watch.look(join());
+            thread::sleep(STALL);
+        }
+    }
 }
