@@ -5,8 +5,8 @@
 //! `monitor/look.rs` has it; what it does, and what a caller does, is the real source.
 
 use loom::sync::Arc;
-use loom::sync::atomic::AtomicUsize;
 use loom::sync::atomic::Ordering::Relaxed;
+use loom::sync::atomic::{AtomicBool, AtomicUsize};
 use ws_core::slot::{self, Stealer};
 use ws_executor::model::{Call, MonitorState, Parking, Searching, Sleep, Sleeper};
 
@@ -90,6 +90,14 @@ pub(crate) const MODELS: &[Model] = &[
         body: Body::Roles(last_searcher, [2_600, 3_700]),
     },
     Model {
+        name: "exec.monitor.last_searcher_beside_leaver",
+        shows: "the same while the only parked worker leaves for work of its own",
+        errata: &[22],
+        bound: Preemptions(3),
+        expect: Expect::Holds,
+        body: Body::Roles(last_searcher_beside_leaver, [1, 1]),
+    },
+    Model {
         name: "exec.monitor.two_searchers",
         shows: "a push relies on two searchers, which find other work: somebody calls",
         errata: &[22],
@@ -111,7 +119,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(nobody, [14_000, 12_000]),
+        body: Body::Roles(nobody, [1, 1]),
     },
     Model {
         name: "exec.monitor.two_calls",
@@ -144,6 +152,22 @@ pub(crate) const MODELS: &[Model] = &[
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(gone_against_call, [350, 460]),
+    },
+    Model {
+        name: "exec.monitor.gone_against_refused",
+        shows: "the executor is closed while the system refuses the thread: nobody asks again",
+        errata: &[],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(gone_against_refused, [1, 1]),
+    },
+    Model {
+        name: "exec.monitor.gone_against_sleep",
+        shows: "the executor is closed while the monitor falls asleep: its thread ends",
+        errata: &[18],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(gone_against_sleep, [1, 1]),
     },
     Model {
         name: "exec.monitor.rescue_against_take",
@@ -243,18 +267,16 @@ impl Watched {
 
     /// `Shared::stop_searching`.
     pub(crate) fn stop_searching(&self, searching: Searching) {
-        if self.sleep.found_work(searching) {
-            if self.jobs.has_some() {
-                let _notified = self.sleep.take_sleeper();
-            }
-        } else {
-            self.watch_if(|| self.jobs.has_some());
+        let is_last = self.sleep.found_work(searching);
+        if is_last && self.jobs.has_some() && self.sleep.take_sleeper().is_some() {
+            return;
         }
+        self.watch_if(|| self.jobs.has_some());
     }
 
     /// Whether the monitor watches, at the end.
     pub(crate) fn is_awake(&self) -> bool {
-        !self.state.needs_call()
+        !self.state.is_asleep() && !self.state.needs_call()
     }
 }
 
@@ -283,9 +305,11 @@ fn leave_and_push(
 
 fn cancel(main: Main) {
     let (watched, ledger) = leave_and_push(main, |sleep, parking| {
+        // The last one would fence.
+        let _other = searching(sleep);
         let searching = sleep.cancel_parking(parking);
         let searching = searching.expect("no one else takes it out of the table");
-        assert!(!sleep.found_work(searching), "nobody is parked");
+        assert!(!sleep.found_work(searching), "it is not the last one");
     });
     assert!(watched.is_awake(), "nobody watches the task");
     ledger.close();
@@ -304,13 +328,15 @@ fn cancel_with_work(main: Main) {
 fn wake_up(main: Main) {
     let watched = Watched::awake(1);
     let mut parking = watched.sleep.start_parking(0, None);
+    // The last one would fence.
+    let _other = searching(&watched.sleep);
     let (worker, monitor, taker) = (watched.clone(), watched.clone(), watched.clone());
     let (is_out, (), _) = main.race_two(
         move || {
             for _ in 0..2 {
                 match worker.sleep.wake_up(parking) {
                     Ok(searching) => {
-                        assert!(!worker.sleep.found_work(searching), "nobody is parked");
+                        assert!(!worker.sleep.found_work(searching), "it is not the last one");
                         worker.watch();
                         return true;
                     }
@@ -440,6 +466,20 @@ fn last_searcher(main: Main) {
     assert!(watched.is_awake(), "nobody runs the task");
 }
 
+/// The monitor sleeps. What worker 1 has woken up for, nobody else was told of.
+fn last_searcher_beside_leaver(main: Main) {
+    let watched = Watched::asleep(2, 0);
+    let last = searching(&watched.sleep);
+    let parking = watched.sleep.start_parking(1, None);
+    let (searcher, pusher, leaver) = (watched.clone(), watched.clone(), watched.clone());
+    let ((), _, left) = main.race_two(
+        move || searcher.stop_searching(last),
+        move || pusher.push(),
+        move || leaver.sleep.cancel_parking_with_work(parking),
+    );
+    assert!(is_seen_to(&watched, left), "nobody runs the task");
+}
+
 fn two_searchers(main: Main) {
     let watched = Watched::asleep(2, 0);
     let [first, second] = [(); 2].map(|()| searching(&watched.sleep));
@@ -473,21 +513,21 @@ fn newborn(main: Main) {
     assert_eq!(more.count(), 8, "counted wrong");
 }
 
-/// Worker 0 was parked when the first push came, and searches since; worker 1 is parked.
+/// Worker 0 stops to search, and worker 1 is parked.
 fn nobody(main: Main) {
     let watched = Watched::asleep(2, 0);
-    let first = watched.sleep.start_parking(0, None);
-    let second = watched.sleep.start_parking(1, None);
+    let last = searching(&watched.sleep);
+    let parking = watched.sleep.start_parking(1, None);
     let (pusher, worker) = (watched.clone(), watched.clone());
-    let (searching, ()) = main.race(
-        move || worker.sleep.cancel_parking(first),
+    main.race(
+        move || worker.sleep.found_work(last),
         move || {
             let _notified = pusher.push();
             pusher.watch_if_all_are_awake();
         },
     );
     assert!(!watched.is_awake(), "called for nothing");
-    drop((searching, second));
+    drop(parking);
 }
 
 /// What two calls at once return.
@@ -532,6 +572,42 @@ fn gone_against_call(main: Main) {
     let _calls = main.race(move || closer.state.set_gone(), move || caller.state.call());
     assert!(!watched.state.needs_call(), "it is gone");
     assert_eq!(watched.state.call(), Call::Nothing, "it is gone");
+}
+
+fn gone_against_refused(main: Main) {
+    let watched = Watched::awake(1);
+    let (closer, starter) = (watched.clone(), watched.clone());
+    main.race(
+        move || closer.state.set_gone(),
+        move || starter.state.set_absent(),
+    );
+    assert!(!watched.state.needs_call(), "it is gone");
+}
+
+fn gone_against_sleep(main: Main) {
+    let watched = Watched::awake(1);
+    let closed = Arc::new(AtomicBool::new(false));
+    let (closer, monitor) = (watched.clone(), watched.clone());
+    let seen = closed.clone();
+    main.race(
+        // `Shared::close` and `Monitor::close`.
+        move || {
+            closed.store(true, Relaxed);
+            closer.state.set_gone();
+            closer.bell.ring();
+        },
+        // `run` of `monitor/thread.rs`.
+        move || {
+            while !seen.load(Relaxed) {
+                monitor.state.fall_asleep(|| seen.load(Relaxed));
+                while monitor.state.is_asleep() {
+                    monitor.bell.wait();
+                }
+                // `clock::sleep`.
+                loom::thread::yield_now();
+            }
+        },
+    );
 }
 
 /// What the monitor does with a slot: two looks in the same poll, then it takes.

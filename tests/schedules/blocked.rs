@@ -53,6 +53,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: batch,
     },
     Scenario {
+        name: "blocked.second_batch",
+        about: "the same with a worker that has run such tasks before, while the other one parks",
+        faults: &[25],
+        body: second_batch,
+    },
+    Scenario {
         name: "blocked.yielded",
         about: "a poll blocks over a task that yielded before it",
         faults: &[25],
@@ -96,7 +102,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "blocked.all_workers_again",
-        about: "the same twice, with a pause in between: the spare thread comes again",
+        about: "the same twice, with a pause in between: the only spare thread comes again",
         faults: &[26],
         body: all_workers_again,
     },
@@ -215,6 +221,30 @@ fn batch() {
     });
 }
 
+/// Each worker takes two at a time.
+fn second_batch() {
+    let executor = pair();
+    for _ in 0..3 {
+        let event = Event::new();
+        let tasks = (0..6).map(|number| {
+            let event = event.clone();
+            async move {
+                match number {
+                    2 => event.block(),
+                    3 => event.set(),
+                    _ => {}
+                }
+            }
+        });
+        let tasks = executor.spawn_many(tasks);
+        executor.block_on(async {
+            for task in tasks {
+                task.await;
+            }
+        });
+    }
+}
+
 fn yielded() {
     let executor = pair();
     let event = Event::new();
@@ -326,7 +356,7 @@ fn all_workers_over_slots() {
 }
 
 fn all_workers_again() {
-    let executor = single();
+    let executor = start(builder().workers(1).spares(1));
     block_over_last(&executor, 1);
     (0..PAUSES).for_each(|_| thread::yield_now());
     block_over_last(&executor, 1);

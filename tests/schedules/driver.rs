@@ -86,6 +86,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: two_events,
     },
     Scenario {
+        name: "driver.left_by_all",
+        about: "polls block both workers over an event: a spare thread turns the driver",
+        faults: &[24, 26],
+        body: left_by_all,
+    },
+    Scenario {
         name: "driver.yielded_behind_turn",
         about: "a turn between two polls runs what blocks over a task that yielded, alone",
         faults: &[25],
@@ -407,6 +413,30 @@ fn shutdown() {
     let other = thread::spawn(move || reactor.fire(0));
     executor.shutdown();
     assert!(task.is_finished());
+    other.join().unwrap();
+}
+
+fn left_by_all() {
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Sentinel);
+    let done = Event::new();
+    let waiting = {
+        let (reactor, done) = (reactor.clone(), done.clone());
+        executor.spawn(async move {
+            reactor.event(0).await;
+            done.set();
+        })
+    };
+    let blocking = [(); 2].map(|()| {
+        let done = done.clone();
+        executor.spawn(async move { done.block() })
+    });
+    let other = thread::spawn(move || reactor.fire(0));
+    executor.block_on(async {
+        waiting.await;
+        for blocking in blocking {
+            blocking.await;
+        }
+    });
     other.join().unwrap();
 }
 

@@ -20,6 +20,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: children,
     },
     Scenario {
+        name: "idle.shared",
+        about: "a task is in the monitor's hands when the poll that spawned it ends: the wait is for it",
+        faults: &[24],
+        body: shared,
+    },
+    Scenario {
         name: "idle.waiting_task",
         about: "a task waits for a thread: the wait is for that task, too",
         faults: &[],
@@ -81,6 +87,22 @@ fn children() {
         .detach();
     executor.wait_idle();
     assert_eq!(ends.get(), 2, "the wait was over too early");
+}
+
+fn shared() {
+    let executor = pair();
+    for pauses in 0..12 {
+        let ends = Count::new();
+        let child = ends.clone();
+        executor
+            .spawn(async move {
+                Handle::current().spawn(async move { child.add() }).detach();
+                (0..pauses).for_each(|_| thread::yield_now());
+            })
+            .detach();
+        executor.wait_idle();
+        assert_eq!(ends.get(), 1, "the wait was over too early");
+    }
 }
 
 fn waiting_task() {

@@ -148,8 +148,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "found_work.leaves_the_rest",
         file: SHARED,
-        find: "                self.notify_idle();\n            }\n        } else {",
-        replace: "            }\n        } else {",
+        find: "if is_wanted && self.notify_idle() {",
+        replace: "if is_wanted && false {",
         program: "blocked.outside",
     },
     Mutant {
@@ -183,7 +183,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "nested.leaves_ring_unannounced",
         file: BLOCK_ON,
-        find: "            worker.announce_rest();\n",
+        find: "        worker.announce_rest();\n",
         replace: "",
         program: "waiting.nested_then_blocks",
     },
@@ -239,8 +239,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.wakes_no_worker",
         file: SHARED,
-        find: "        self.unpark_all();\n        self.monitor.close();",
-        replace: "        self.monitor.close();",
+        find: "        self.unpark_all();\n        self.quiet.look_at_end();",
+        replace: "        self.quiet.look_at_end();",
         program: "shutdown.while_parking",
     },
     Mutant {
@@ -372,9 +372,16 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "found_work.nobody_is_called",
         file: SHARED,
-        find: "            self.monitor.watch_if(|| self.has_work());\n",
-        replace: "            let _ = Self::has_work;\n",
+        find: "        self.monitor.watch_if(|| self.has_work() || is_left());\n",
+        replace: "        self.monitor.watch_if(|| is_left());\n",
         program: "blocked.only_worker",
+    },
+    Mutant {
+        name: "found_work.driver_is_left_alone",
+        file: SHARED,
+        find: "        self.monitor.watch_if(|| self.has_work() || is_left());\n",
+        replace: "        let _ = is_left;\n        self.monitor.watch_if(|| self.has_work());\n",
+        program: "driver.left_by_all",
     },
     Mutant {
         name: "inject.nobody_is_called",
@@ -409,13 +416,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: THREAD,
         find: "        let _inside = shared.wait_inside();\n",
         replace: "",
-        program: "drain.shared",
+        program: "idle.shared",
     },
     Mutant {
         name: "monitor.leaves_the_driver",
         file: THREAD,
-        find: "Action::AttendDriver => shared.notify_idle(),",
-        replace: "Action::AttendDriver => {}",
+        find: "                let _ = shared.notify_idle();\n",
+        replace: "",
         program: "driver.left_alone",
     },
     Mutant {
@@ -424,13 +431,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "Action::PollTasks => monitor.spares.rouse(shared),",
         replace: "Action::PollTasks => {}",
         program: "blocked.all_workers",
-    },
-    Mutant {
-        name: "monitor.ignores_workers_that_are_awake",
-        file: LOOK,
-        find: "        !self.all_parked\n            || self.injected\n            || self.has_queued()",
-        replace: "        self.injected && self.has_queued()",
-        program: "blocked.lifo_slot_again",
     },
     Mutant {
         name: "monitor.is_not_unparked",
@@ -463,8 +463,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "spare.leaves_slots",
         file: SPARE,
-        find: "remotes().find_map(slot).or_else(|| remotes().find_map(ring))",
-        replace: "remotes().find_map(ring).or_else(|| remotes().find_map(slot).filter(|_| false))",
+        find: "                .find_map(slot)\n                .or_else(|| remotes().find_map(ring))",
+        replace: "                .find_map(ring)\n                .or_else(|| remotes().find_map(slot).filter(|_| false))",
         program: "blocked.all_workers_over_slots",
     },
     Mutant {
@@ -489,6 +489,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "drain.beside_spare",
     },
     Mutant {
+        name: "spare.leaves_the_driver",
+        file: SPARE,
+        find: "        self.look_at_workers();\n        self.turn_driver();\n",
+        replace: "        self.look_at_workers();\n",
+        program: "driver.left_by_all",
+    },
+    Mutant {
         name: "spare.drain_is_not_told",
         file: SPARE,
         find: "        self.shared.look_again_if_wanted();\n        if self.shared.is_closed() {",
@@ -500,21 +507,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: FIND,
         find: "        self.announce_rest();\n        Some(job)\n    }\n\n    /// Looks at the queues",
         replace: "        Some(job)\n    }\n\n    /// Looks at the queues",
-        program: "blocked.batch",
-    },
-    Mutant {
-        name: "turn.leaves_ring_unannounced",
-        file: FIND,
-        find: "                // What is queued here has to wait, which its pusher did not know.\n                self.announce_rest();\n",
-        replace: "",
-        program: "blocked.yielded_beside_two",
-    },
-    Mutant {
-        name: "driver.turn_leaves_ring_unannounced",
-        file: PARK,
-        find: "            // The reactor may run tasks of its own, and these may block.\n            self.announce_rest();\n",
-        replace: "",
-        program: "driver.yielded_behind_turn",
+        program: "blocked.second_batch",
     },
     Mutant {
         name: "driver.is_missed_while_parking",
@@ -522,20 +515,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: " || missed_driver",
         replace: "",
         program: "driver.left_alone_again_eager",
-    },
-    Mutant {
-        name: "refused.pinned_is_dropped_in_the_wake",
-        file: PINNED,
-        find: "shared.refuse([refused]);",
-        replace: "drop(refused);",
-        program: "shutdown.wake_in_drop",
-    },
-    Mutant {
-        name: "refused.batch_is_dropped_in_the_wake",
-        file: WORKER,
-        find: "self.shared.refuse(refused);",
-        replace: "drop(refused);",
-        program: "shutdown.wake_in_drop",
     },
     Mutant {
         name: "drain.ended_worker_is_not_noticed",
@@ -561,8 +540,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "scope.fork_is_counted_late",
         file: SCOPE,
-        find: "        worker.push_fork(fork);\n        worker.shared().notify_of_fork();",
-        replace: "        worker.push_fork(fork);\n        worker.shared().notify_of_fork();\n        self.state.forks.add();",
+        find: "        worker.push_fork_of_scope(fork);\n",
+        replace: "        worker.push_fork_of_scope(fork);\n        self.state.forks.add();\n",
         program: "forks.scope",
     },
     Mutant {

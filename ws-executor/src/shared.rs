@@ -253,25 +253,29 @@ impl Shared {
         self.monitor.watch_if(|| self.sleep.nobody_is_about());
     }
 
-    /// Notifies a parked worker, if there is one, of nothing in particular.
-    pub(crate) fn notify_idle(&self) {
-        if let Some(sleeper) = self.sleep.take_sleeper() {
-            self.unpark(sleeper);
-        }
+    /// Notifies a parked worker of nothing in particular. Returns whether there is one.
+    pub(crate) fn notify_idle(&self) -> bool {
+        let sleeper = self.sleep.take_sleeper();
+        let is_some = sleeper.is_some();
+        sleeper.into_iter().for_each(|it| self.unpark(it));
+        is_some
     }
 
     /// Steps S1 to S3: stops searching. Notifies a worker of work that is left, or of a driver
     /// that was left.
     pub(crate) fn stop_searching(&self, searching: Searching) {
+        let driver = self.driver.as_ref();
         if self.sleep.found_work(searching) {
-            let driver = self.driver.as_ref();
-            if self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker) {
-                self.notify_idle();
+            let is_wanted = self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker);
+            if is_wanted && self.notify_idle() {
+                return;
             }
-        } else {
-            // If that was the last one, and nobody is parked, pushers may have relied on it.
-            self.monitor.watch_if(|| self.has_work());
         }
+        // Pushers may have relied on the last searcher. Whoever was parked may have left by
+        // itself since, for work of its own. And nobody may have been in the driver so far, or
+        // a spare thread may have left it.
+        let is_left = || driver.is_some_and(DriverSeat::wants_watching);
+        self.monitor.watch_if(|| self.has_work() || is_left());
     }
 
     /// After a worker has left the driver: sees to it that the driver is not left alone for long.
@@ -280,7 +284,7 @@ impl Shared {
             DriverHandoff::Off => {}
             DriverHandoff::Sentinel => self.monitor.watch(),
             DriverHandoff::Eager => {
-                self.notify_idle();
+                let _ = self.notify_idle();
                 self.monitor.watch();
             }
         }

@@ -107,7 +107,8 @@ impl State {
 
     /// There is no monitor any more.
     pub fn set_gone(&self) {
-        self.0.store(GONE, Ordering::Relaxed);
+        // A swap, so that loom has one order of this and of what it races with.
+        self.0.swap(GONE, Ordering::Relaxed);
     }
 
     fn change(&self, old: u8, new: u8) -> bool {

@@ -45,7 +45,9 @@ fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>)
             Action::Nothing => {}
             Action::Sleep => sleep(shared, parker),
             Action::Share(workers) => workers.into_iter().for_each(|it| share(shared, it)),
-            Action::AttendDriver => shared.notify_idle(),
+            Action::AttendDriver => {
+                let _ = shared.notify_idle();
+            }
             Action::PollTasks => monitor.spares.rouse(shared),
         }
     }

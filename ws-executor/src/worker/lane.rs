@@ -135,6 +135,10 @@ impl Worker {
             self.push(job);
         }
         let driver_is_free = self.shared.driver.as_ref().is_some_and(DriverSeat::is_free);
+        if !self.ring.is_empty() {
+            // A task that yielded, alone, is not watched so far, and may not be worth stealing.
+            self.shared.monitor.watch();
+        }
         if driver_is_free || !self.ring.is_empty() {
             self.shared.notify_one();
         }
