@@ -514,8 +514,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.push.no_fence",
         errata: &[14],
         file: SLEEP,
-        find: "        // miss each other.\n        fence(Ordering::SeqCst);\n",
-        replace: "        // miss each other.\n",
+        find: "        fence(Ordering::SeqCst);\n        // ORDERING(sleep.raised): acquire side; without",
+        replace: "        // ORDERING(sleep.raised): acquire side; without",
         models: &[
             "exec.sleep.push_against_park",
             "exec.injector.push_against_park",
@@ -526,8 +526,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.push.no_fence_after_batch",
         errata: &[14],
         file: SLEEP,
-        find: "        fence(Ordering::SeqCst);\n        // ORDERING(sleep.raised): acquire side.\n",
-        replace: "        // ORDERING(sleep.raised): acquire side.\n",
+        find: "        fence(Ordering::SeqCst);\n        // ORDERING(sleep.raised): acquire side.\n        let searching =",
+        replace: "        let searching =",
         models: &["exec.sleep.batch", "exec.monitor.push_of_batch"],
     },
     Mutant {
@@ -559,7 +559,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         errata: &[],
         file: SLEEP,
         find: "        if !self.is_in_driver(worker) {\n            // ORDERING(sleep.raised): release side.\n            self.searching.fetch_add(1, Ordering::Release);\n        }\n        chaos::point(\"sleep.push.counted\");",
-        replace: "        self.notified[worker].store(true, Ordering::Release);\n        self.searching.fetch_add(1, Ordering::Release);\n        return Sleeper(worker);",
+        replace: "        self.notified[worker].store(true, Ordering::Release);\n        self.searching.fetch_add(1, Ordering::Relaxed);\n        return Sleeper(worker);",
         models: &["exec.sleep.early_searcher"],
     },
     Mutant {
