@@ -64,7 +64,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(push_against_helper, [1_100, 870]),
+        body: Body::Roles(push_against_helper, [1_000, 830]),
     },
     Model {
         name: "exec.fork.push_against_idle",

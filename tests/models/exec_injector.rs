@@ -59,7 +59,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(push_against_park, [810, 860]),
+        body: Body::Roles(push_against_park, [780, 810]),
     },
 ];
 

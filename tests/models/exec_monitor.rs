@@ -63,7 +63,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(push, [46_000, 29_000]),
+        body: Body::Roles(push, [40_000, 26_000]),
     },
     Model {
         name: "exec.monitor.push_of_batch",
@@ -71,7 +71,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(push_of_batch, [58_000, 33_000]),
+        body: Body::Roles(push_of_batch, [44_000, 27_000]),
     },
     Model {
         name: "exec.monitor.push_against_park",
@@ -95,7 +95,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[22],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(last_searcher_beside_leaver, [1, 1]),
+        body: Body::Roles(last_searcher_beside_leaver, [10_000, 11_000]),
     },
     Model {
         name: "exec.monitor.two_searchers",
@@ -119,7 +119,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(nobody, [1, 1]),
+        body: Body::Roles(nobody, [570, 910]),
     },
     Model {
         name: "exec.monitor.two_calls",
@@ -151,7 +151,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(gone_against_call, [350, 460]),
+        body: Body::Roles(gone_against_call, [280, 330]),
     },
     Model {
         name: "exec.monitor.gone_against_refused",
@@ -159,7 +159,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(gone_against_refused, [1, 1]),
+        body: Body::Roles(gone_against_refused, [130, 130]),
     },
     Model {
         name: "exec.monitor.gone_against_sleep",
@@ -167,7 +167,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(gone_against_sleep, [1, 1]),
+        body: Body::Roles(gone_against_sleep, [7_600, 10_000]),
     },
     Model {
         name: "exec.monitor.rescue_against_take",
@@ -336,7 +336,10 @@ fn wake_up(main: Main) {
             for _ in 0..2 {
                 match worker.sleep.wake_up(parking) {
                     Ok(searching) => {
-                        assert!(!worker.sleep.found_work(searching), "it is not the last one");
+                        assert!(
+                            !worker.sleep.found_work(searching),
+                            "it is not the last one"
+                        );
                         worker.watch();
                         return true;
                     }

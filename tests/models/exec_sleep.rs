@@ -34,7 +34,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(two_pushes, [4_800, 7_200]),
+        body: Body::Roles(two_pushes, [4_400, 6_100]),
     },
     Model {
         name: "exec.sleep.two_pushers",
@@ -50,7 +50,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[13, 22],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(two_workers, [390_000, 330_000]),
+        body: Body::Roles(two_workers, [310_000, 230_000]),
     },
     Model {
         name: "exec.sleep.last_searcher",
@@ -122,7 +122,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(batch, [3_300, 5_700]),
+        body: Body::Roles(batch, [2_600, 4_700]),
     },
     Model {
         name: "exec.sleep.batch_of_sleepers",
@@ -154,7 +154,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(shutdown_against_push, [91_000, 91_000]),
+        body: Body::Roles(shutdown_against_push, [75_000, 70_000]),
     },
 ];
 

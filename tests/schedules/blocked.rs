@@ -53,12 +53,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: batch,
     },
     Scenario {
-        name: "blocked.second_batch",
-        about: "the same with a worker that has run such tasks before, while the other one parks",
-        faults: &[25],
-        body: second_batch,
-    },
-    Scenario {
         name: "blocked.yielded",
         about: "a poll blocks over a task that yielded before it",
         faults: &[25],
@@ -219,30 +213,6 @@ fn batch() {
             task.await;
         }
     });
-}
-
-/// Each worker takes two at a time.
-fn second_batch() {
-    let executor = pair();
-    for _ in 0..3 {
-        let event = Event::new();
-        let tasks = (0..6).map(|number| {
-            let event = event.clone();
-            async move {
-                match number {
-                    2 => event.block(),
-                    3 => event.set(),
-                    _ => {}
-                }
-            }
-        });
-        let tasks = executor.spawn_many(tasks);
-        executor.block_on(async {
-            for task in tasks {
-                task.await;
-            }
-        });
-    }
 }
 
 fn yielded() {

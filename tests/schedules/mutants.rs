@@ -42,7 +42,6 @@ const COMPAT_STATE: &str = "compat/async-executor/src/state.rs";
 const COMPAT_RUNNER: &str = "compat/async-executor/src/runner.rs";
 const WORKER: &str = "ws-executor/src/worker/mod.rs";
 const MONITOR: &str = "ws-executor/src/monitor/mod.rs";
-const LOOK: &str = "ws-executor/src/monitor/look.rs";
 const THREAD: &str = "ws-executor/src/monitor/thread.rs";
 const SPARE: &str = "ws-executor/src/monitor/spare.rs";
 
@@ -412,13 +411,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "blocked.lifo_slot",
     },
     Mutant {
-        name: "monitor.drain_misses_its_hands",
-        file: THREAD,
-        find: "        let _inside = shared.wait_inside();\n",
-        replace: "",
-        program: "idle.shared",
-    },
-    Mutant {
         name: "monitor.leaves_the_driver",
         file: THREAD,
         find: "                let _ = shared.notify_idle();\n",
@@ -501,13 +493,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "        self.shared.look_again_if_wanted();\n        if self.shared.is_closed() {",
         replace: "        if self.shared.is_closed() {",
         program: "drain.beside_spare",
-    },
-    Mutant {
-        name: "batch.leaves_ring_unannounced",
-        file: FIND,
-        find: "        self.announce_rest();\n        Some(job)\n    }\n\n    /// Looks at the queues",
-        replace: "        Some(job)\n    }\n\n    /// Looks at the queues",
-        program: "blocked.second_batch",
     },
     Mutant {
         name: "driver.is_missed_while_parking",

@@ -262,7 +262,7 @@ impl Shared {
     }
 
     /// Steps S1 to S3: stops searching. Notifies a worker of work that is left, or of a driver
-    /// that was left.
+    /// that was left; if there is none, the monitor has to watch.
     pub(crate) fn stop_searching(&self, searching: Searching) {
         let driver = self.driver.as_ref();
         if self.sleep.found_work(searching) {
