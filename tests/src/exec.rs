@@ -7,13 +7,14 @@ use std::thread;
 
 use ws_executor::{Executor, Task};
 
-/// Starts an executor with so many workers.
+/// Starts an executor with so many workers, and no spare threads: what is queued behind
+/// workers that a test blocks stays there.
 ///
 /// # Panics
 ///
 /// If it cannot be built.
 pub fn executor(workers: usize) -> Executor {
-    let builder = Executor::builder().workers(workers);
+    let builder = Executor::builder().workers(workers).spares(0);
     builder.build().expect("the executor starts")
 }
 

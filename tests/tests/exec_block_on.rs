@@ -163,7 +163,12 @@ fn it_works_without_its_executor() {
 #[test]
 fn it_has_no_budget() {
     watchdog::guard("no budget", || {
-        let executor = Executor::builder().workers(1).budget(2).build().unwrap();
+        let executor = Executor::builder()
+            .spares(0)
+            .workers(1)
+            .budget(2)
+            .build()
+            .unwrap();
         executor.block_on(async {
             for _ in 0..1_000 {
                 assert!(ws_executor::coop::has_budget());

@@ -16,7 +16,7 @@ use ws_executor::{Executor, LocalExecutor, Task, block_on, yield_now};
 const DEFAULT: u32 = 128;
 
 fn one_worker() -> Executor {
-    Executor::builder().workers(1).build().unwrap()
+    Executor::builder().spares(0).workers(1).build().unwrap()
 }
 
 /// Polls `future`, and returns how many polls that took.
@@ -65,7 +65,7 @@ fn a_poll_has_128_units() {
 fn consuming_more_takes_another_poll() {
     watchdog::guard("polls", || {
         for budget in [1, 2, 10, DEFAULT, 5_000] {
-            let executor = Executor::builder().workers(1).budget(budget);
+            let executor = Executor::builder().spares(0).workers(1).budget(budget);
             let executor = executor.build().unwrap();
             for units in [1, 2, 9, 10, 11, 127, 128, 129, 1_000] {
                 let polls = executor.spawn(count_polls(consume_units(units)));
@@ -79,6 +79,7 @@ fn consuming_more_takes_another_poll() {
 #[test]
 fn no_budget_at_all_is_an_error() {
     let error = Executor::builder()
+        .spares(0)
         .workers(1)
         .budget(0)
         .build()

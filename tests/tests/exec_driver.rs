@@ -138,6 +138,7 @@ impl Event {
 fn executor(workers: usize, handoff: DriverHandoff) -> (Executor, Arc<Reactor>) {
     let reactor = Arc::new(Reactor::default());
     let executor = Executor::builder()
+        .spares(0)
         .workers(workers)
         .driver(Shared(Arc::clone(&reactor)))
         .driver_handoff(handoff)
@@ -573,6 +574,7 @@ fn a_driver_that_panics_does_not_end_its_worker() {
     guard("panics", || {
         let driver = Panics(Shared(Arc::default()), AtomicUsize::new(0));
         let executor = Executor::builder()
+            .spares(0)
             .workers(1)
             .driver(driver)
             .build()
@@ -603,7 +605,7 @@ fn a_block_on_inside_runs_as_the_outer_driver_wants_it() {
     guard("inside", || {
         let (executor, reactor) = executor(1, DriverHandoff::default());
         let visits = || reactor.visits.load(Ordering::Relaxed);
-        let plain = Executor::builder().workers(1).build().unwrap();
+        let plain = Executor::builder().spares(0).workers(1).build().unwrap();
         let local = LocalExecutor::new();
         executor.block_on(async {
             assert_eq!(visits(), 1);
@@ -649,7 +651,7 @@ fn a_driver_may_run_a_block_on_itself_or_not_at_all() {
     guard("odd block_on", || {
         for runs in [true, false] {
             let driver = Odd(Shared(Arc::default()), runs);
-            let builder = Executor::builder().workers(1).driver(driver);
+            let builder = Executor::builder().spares(0).workers(1).driver(driver);
             let executor = builder.build().unwrap();
             for number in 0..20 {
                 let task = executor.spawn(async move {
@@ -665,6 +667,7 @@ fn a_driver_may_run_a_block_on_itself_or_not_at_all() {
 #[test]
 fn a_driver_and_a_host_exclude_each_other() {
     let error = Executor::builder()
+        .spares(0)
         .driver(Shared(Arc::default()))
         .host(futures::executor::block_on)
         .build()
@@ -703,6 +706,7 @@ fn an_event_of_a_host_stays_on_its_thread() {
         let hosts = Mutex::new(reactors.to_vec());
         let (entered, threads) = mpsc::channel();
         let executor = Executor::builder()
+            .spares(0)
             .workers(2)
             .host(move |worker| {
                 let (number, reactor) = {
@@ -746,6 +750,7 @@ fn a_host_may_block_between_polls_and_go_on_without_its_worker() {
     guard("host", || {
         let (ended, ends) = mpsc::channel();
         let executor = Executor::builder()
+            .spares(0)
             .workers(2)
             .host(move |worker| {
                 let mut worker = Box::pin(worker);

@@ -102,7 +102,7 @@ impl Plan {
 #[test]
 fn from_outside() {
     run("from_outside", &[1, 2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), None);
+        let executor = build(Executor::builder().spares(0).workers(workers), None);
         let handle = executor.handle();
         from_a_thread(&handle, Plan::new(20, seed), |done| {
             handle.spawn(done.set()).detach();
@@ -113,7 +113,7 @@ fn from_outside() {
 #[test]
 fn in_pairs() {
     run("in_pairs", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), None);
+        let executor = build(Executor::builder().spares(0).workers(workers), None);
         let handle = executor.handle();
         // Two tasks each: half as many submissions.
         from_a_thread(&handle, Plan::new(5, seed), |done| {
@@ -136,7 +136,7 @@ fn in_pairs() {
 #[test]
 fn pinned() {
     run("pinned", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), None);
+        let executor = build(Executor::builder().spares(0).workers(workers), None);
         let handle = executor.handle();
         // Always the same worker: another would have been parked for long.
         from_a_thread(&handle, Plan::new(5, seed), |done| {
@@ -149,7 +149,7 @@ fn pinned() {
 #[test]
 fn from_a_ring() {
     run("from_a_ring", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), Some(0));
+        let executor = build(Executor::builder().spares(0).workers(workers), Some(0));
         from_a_worker(&executor, Plan::new(2, seed), |handle, done| {
             // A batch goes to the ring.
             let batch = handle.spawn_many([done.set()]);
@@ -161,7 +161,7 @@ fn from_a_ring() {
 #[test]
 fn from_a_slot() {
     run("from_a_slot", &[2, 8], |workers, seed| {
-        let executor = build(Executor::builder().workers(workers), Some(0));
+        let executor = build(Executor::builder().spares(0).workers(workers), Some(0));
         let plan = Plan::new(1, seed).with_long_gaps();
         from_a_worker(&executor, plan, |handle, done| {
             handle.spawn(done.set()).detach();
@@ -173,6 +173,7 @@ fn from_a_slot() {
 fn from_a_hosted_worker() {
     run("from_a_hosted_worker", &[2, 8], |workers, seed| {
         let builder = Executor::builder()
+            .spares(0)
             .workers(workers)
             .host(futures::executor::block_on);
         let executor = build(builder, Some(0));

@@ -113,13 +113,13 @@ impl Driver for RudeDriver {
 }
 
 fn with_rude_parkers(workers: usize) -> Executor {
-    let builder = Executor::builder().workers(workers);
+    let builder = Executor::builder().spares(0).workers(workers);
     let builder = builder.parker(|_| RudeParker(ThreadParker::new()));
     builder.build().unwrap()
 }
 
 fn with_rude_driver(workers: usize, panics: In) -> Executor {
-    let builder = Executor::builder().workers(workers);
+    let builder = Executor::builder().spares(0).workers(workers);
     let driver = RudeDriver {
         panics,
         woken: Mutex::default(),
@@ -224,14 +224,14 @@ fn hosts_of_visitors_may_fail() {
         let polled = Arc::new(AtomicUsize::new(0));
         let (proper, lazy) = (polled.clone(), polled.clone());
         let builders = [
-            Executor::builder().host_visitors(move |visitor| {
+            Executor::builder().spares(0).host_visitors(move |visitor| {
                 proper.fetch_add(1, Ordering::Relaxed);
                 futures::executor::block_on(visitor);
             }),
-            Executor::builder().host_visitors(move |_| {
+            Executor::builder().spares(0).host_visitors(move |_| {
                 lazy.fetch_add(1, Ordering::Relaxed);
             }),
-            Executor::builder().host_visitors(|mut visitor| {
+            Executor::builder().spares(0).host_visitors(|mut visitor| {
                 let waker = Waker::noop();
                 let _pending = visitor.as_mut().poll(&mut Context::from_waker(waker));
                 panic!("a host");
@@ -276,7 +276,7 @@ fn wakers_of_visitors_may_panic() {
                 }
             }
         };
-        let builder = Executor::builder().workers(2).host_visitors(host);
+        let builder = Executor::builder().spares(0).workers(2).host_visitors(host);
         let executor = builder.build().unwrap();
         let mut count = 0;
         let scope = || {
@@ -362,7 +362,7 @@ fn a_parker_may_panic_in_its_drop() {
         for workers in [1, 2] {
             let stops = Arc::new(AtomicUsize::new(0));
             let stopped = Arc::clone(&stops);
-            let builder = Executor::builder().workers(workers);
+            let builder = Executor::builder().spares(0).workers(workers);
             let executor = builder
                 .parker(|_| RudeDrop(ThreadParker::new()))
                 .on_thread_stop(move |_| {
@@ -388,7 +388,10 @@ fn a_driver_may_panic_in_its_drop() {
             woken: Mutex::new(false),
             changed: Condvar::new(),
         };
-        let builder = Executor::builder().workers(2).driver(RudeDrop(driver));
+        let builder = Executor::builder()
+            .spares(0)
+            .workers(2)
+            .driver(RudeDrop(driver));
         drop(last_reference(builder.build().unwrap()));
     });
 }
@@ -402,7 +405,7 @@ fn a_host_of_visitors_may_panic_in_its_drop() {
             let _rude = &rude;
             futures::executor::block_on(future);
         };
-        let builder = Executor::builder().workers(2).host_visitors(host);
+        let builder = Executor::builder().spares(0).workers(2).host_visitors(host);
         drop(last_reference(builder.build().unwrap()));
     });
 }

@@ -126,7 +126,7 @@ impl Scene {
 }
 
 fn workers(workers: usize) -> Builder {
-    Executor::builder().workers(workers)
+    Executor::builder().spares(0).workers(workers)
 }
 
 /// Much traffic through the LIFO slots, so that there is a sentinel.

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tests::exec::{Gate, assert_alive, executor, until};
+use tests::exec::{Gate, assert_alive, until};
 use tests::watchdog::guard;
 use ws_executor::{Executor, Handle, yield_now};
 
@@ -16,6 +16,10 @@ const SPARE: &str = "ws-spare";
 
 fn thread_name() -> String {
     thread::current().name().unwrap_or_default().to_owned()
+}
+
+fn executor(workers: usize) -> Executor {
+    Executor::builder().workers(workers).build().unwrap()
 }
 
 /// Blocks all workers of `executor`.
@@ -179,8 +183,12 @@ fn a_panic_on_a_spare_thread_ends_in_its_task() {
         let executor = executor(1);
         let gates = block_all(&executor);
         for _ in 0..3 {
-            let panics = executor.spawn(async { panic!("on a spare thread") });
-            assert!(tests::exec::payload_of(|| executor.block_on::<()>(panics)).is::<&str>());
+            let panics = executor.spawn(async {
+                if true {
+                    panic!("on a spare thread")
+                }
+            });
+            assert!(tests::exec::payload_of(|| executor.block_on(panics)).is::<&str>());
         }
         assert_eq!(
             executor.block_on(executor.spawn(async { thread_name() })),
@@ -305,7 +313,9 @@ fn a_computation_is_no_stall() {
             .on_stall(move |stall| tells.send(stall.clone()).unwrap())
             .build()
             .unwrap();
-        let computes = executor.compute(|| thread::sleep(Duration::from_millis(300)));
+        let computes = executor
+            .handle()
+            .compute(|| thread::sleep(Duration::from_millis(300)));
         executor.block_on(computes);
         drop(executor);
         assert!(told.recv().is_err(), "the hook is gone, and was not called");

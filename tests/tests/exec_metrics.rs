@@ -17,7 +17,7 @@ use tests::watchdog;
 use ws_executor::{Builder, Executor, Metrics, WorkerMetrics, yield_now};
 
 fn workers(workers: usize) -> Builder {
-    Executor::builder().workers(workers)
+    Executor::builder().spares(0).workers(workers)
 }
 
 /// Waits until every worker sleeps.

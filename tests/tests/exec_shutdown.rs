@@ -37,6 +37,7 @@ fn counting(workers: usize) -> (Executor, Arc<AtomicIsize>) {
     let threads = Arc::new(AtomicIsize::new(0));
     let (starts, stops) = (Arc::clone(&threads), Arc::clone(&threads));
     let executor = Executor::builder()
+        .spares(0)
         .workers(workers)
         .on_thread_start(move |_| add(&starts, 1))
         .on_thread_stop(move |_| add(&stops, -1))

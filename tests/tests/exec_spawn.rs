@@ -125,6 +125,7 @@ fn a_handle_does_not_keep_the_workers_alive() {
     watchdog::guard("handle", || {
         let (ended, end) = mpsc::channel();
         let executor = ws_executor::Executor::builder()
+            .spares(0)
             .workers(2)
             .on_thread_stop(move |worker| ended.send(worker).unwrap())
             .build()

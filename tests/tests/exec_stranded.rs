@@ -286,7 +286,7 @@ impl World {
 /// Many rounds of random scripts on one executor.
 fn random_scripts(mode: &Mode, workers: usize, rounds: u64, seed: u64) {
     let reactor = Arc::new(Reactor::default());
-    let builder = Executor::builder().workers(workers).seed(seed);
+    let builder = Executor::builder().spares(0).workers(workers).seed(seed);
     let executor = (mode.build)(builder, &reactor).build().unwrap();
     let (outside, requests) = mpsc::channel::<oneshot::Sender<()>>();
     let foreign = thread::spawn(move || requests.iter().for_each(drop));

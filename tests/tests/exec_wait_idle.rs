@@ -18,7 +18,12 @@ use ws_executor::{Executor, Handle, HostedWorker, join, yield_now};
 /// The executors under test: one worker, several, and workers that are futures of a host.
 fn executors() -> [Executor; 3] {
     let host = |worker: HostedWorker| block_on(worker);
-    let hosted = Executor::builder().workers(2).host(host).build().unwrap();
+    let hosted = Executor::builder()
+        .spares(0)
+        .workers(2)
+        .host(host)
+        .build()
+        .unwrap();
     [executor(1), executor(3), hosted]
 }
 
@@ -315,7 +320,12 @@ fn hosts_that_give_up_are_not_waited_for() {
                 block_on(worker);
             }
         };
-        let executor = Executor::builder().workers(2).host(host).build().unwrap();
+        let executor = Executor::builder()
+            .spares(0)
+            .workers(2)
+            .host(host)
+            .build()
+            .unwrap();
         executor.block_on(executor.spawn(async {}));
         let handle = executor.handle();
         let waiter = thread::spawn(move || handle.wait_idle());

@@ -18,7 +18,10 @@ const LARGE: usize = 600 << 10;
 const TASK: &str = "the worker must run other tasks while it waits";
 
 fn with_stack(workers: usize, bytes: usize) -> Executor {
-    let builder = Executor::builder().workers(workers).stack_size(bytes);
+    let builder = Executor::builder()
+        .spares(0)
+        .workers(workers)
+        .stack_size(bytes);
     builder.build().unwrap()
 }
 

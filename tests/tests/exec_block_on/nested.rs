@@ -216,6 +216,7 @@ fn the_budget_of_the_task_on_top_is_not_that_of_the_one_below() {
     watchdog::guard("budget on top", || {
         for budget in [1, 2, 128] {
             let executor = Executor::builder()
+                .spares(0)
                 .workers(1)
                 .budget(budget)
                 .build()
@@ -295,7 +296,10 @@ impl Driver for Idle {
 fn a_worker_with_a_driver_is_woken_by_foreign_threads() {
     watchdog::guard("driver", || {
         for workers in [1, 2] {
-            let builder = Executor::builder().workers(workers).driver(Idle::default());
+            let builder = Executor::builder()
+                .spares(0)
+                .workers(workers)
+                .driver(Idle::default());
             let executor = builder.build().unwrap();
             for round in 0..50 {
                 let (sender, receiver) = oneshot::channel();
@@ -323,6 +327,7 @@ fn a_worker_with_a_driver_is_woken_by_foreign_threads() {
 fn a_hosted_worker_is_woken_by_foreign_threads() {
     watchdog::guard("hosted", || {
         let builder = Executor::builder()
+            .spares(0)
             .workers(2)
             .host(futures::executor::block_on);
         let executor = builder.build().unwrap();

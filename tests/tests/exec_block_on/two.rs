@@ -13,6 +13,7 @@ use ws_executor::{Executor, Handle, LocalExecutor};
 
 fn named(name: &'static str, workers: usize) -> Executor {
     Executor::builder()
+        .spares(0)
         .workers(workers)
         .thread_name(move |_| name.to_owned())
         .build()

@@ -115,7 +115,11 @@ fn the_driver_is_turned() {
                 turns: AtomicUsize::new(0),
                 flag: flag.clone(),
             };
-            let executor = Executor::builder().workers(1).driver(driver).build();
+            let executor = Executor::builder()
+                .spares(0)
+                .workers(1)
+                .driver(driver)
+                .build();
             let executor = executor.unwrap();
             let handle = executor.handle();
             let (end, ended) = std::sync::mpsc::channel();

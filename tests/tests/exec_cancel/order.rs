@@ -86,6 +86,7 @@ fn check(state: State, way: Way) {
     let tells = |what| Tells(what, Arc::clone(&log));
     let state_log = Arc::clone(&log);
     let executor = Executor::builder()
+        .spares(0)
         .workers(1)
         .parker(move |_| {
             let tells = Tells("state", Arc::clone(&state_log));

@@ -30,6 +30,7 @@ fn in_on_thread_start() {
                 let token = Arc::new(());
                 let kept = Arc::clone(&token);
                 let builder = Executor::builder()
+                    .spares(0)
                     .workers(workers)
                     .on_thread_start(move |worker| {
                         let _kept = &kept;
@@ -47,6 +48,7 @@ fn in_on_thread_start_of_all() {
         let token = Arc::new(());
         let kept = Arc::clone(&token);
         let builder = Executor::builder()
+            .spares(0)
             .workers(8)
             .on_thread_start(move |worker| {
                 let _kept = &kept;
@@ -66,6 +68,7 @@ fn in_on_thread_stop() {
             let stops = Arc::new(AtomicUsize::new(0));
             let counted = Arc::clone(&stops);
             let executor = Executor::builder()
+                .spares(0)
                 .workers(3)
                 .on_thread_stop(move |worker| {
                     counted.fetch_add(1, Ordering::SeqCst);
@@ -88,6 +91,7 @@ fn in_the_names() {
             let (kept, started) = (Arc::clone(&token), Arc::new(AtomicUsize::new(0)));
             let starts = Arc::clone(&started);
             let builder = Executor::builder()
+                .spares(0)
                 .workers(3)
                 .thread_name(move |worker| {
                     let _kept = &kept;
@@ -113,11 +117,14 @@ fn in_the_parkers() {
         let token = Arc::new(());
         for culprit in 0..3 {
             let kept = Arc::clone(&token);
-            let builder = Executor::builder().workers(3).parker(move |worker| {
-                let _kept = &kept;
-                assert!(worker != culprit, "worker {worker} has no bed");
-                ThreadParker::new()
-            });
+            let builder = Executor::builder()
+                .spares(0)
+                .workers(3)
+                .parker(move |worker| {
+                    let _kept = &kept;
+                    assert!(worker != culprit, "worker {worker} has no bed");
+                    ThreadParker::new()
+                });
             assert_build_panics(builder, &token, "has no bed");
         }
     });
@@ -128,9 +135,15 @@ fn in_the_parkers() {
 fn with_payloads_that_panic() {
     let ending = child::run_leaking("hooks::with_payloads_that_panic", || {
         let builders = [
-            Executor::builder().on_thread_start(|_| panic_any(Bomb::new())),
-            Executor::builder().thread_name(|_| panic_any(Bomb::new())),
-            Executor::builder().parker(|_| -> ThreadParker { panic_any(Bomb::new()) }),
+            Executor::builder()
+                .spares(0)
+                .on_thread_start(|_| panic_any(Bomb::new())),
+            Executor::builder()
+                .spares(0)
+                .thread_name(|_| panic_any(Bomb::new())),
+            Executor::builder()
+                .spares(0)
+                .parker(|_| -> ThreadParker { panic_any(Bomb::new()) }),
         ];
         for builder in builders {
             let built = catch_unwind(AssertUnwindSafe(|| builder.workers(2).build()));
@@ -144,6 +157,7 @@ fn with_payloads_that_panic() {
             assert!(error.is_panic(), "{error}");
         }
         let executor = Executor::builder()
+            .spares(0)
             .workers(2)
             .on_thread_stop(|_| panic_any(Bomb::new()))
             .build()

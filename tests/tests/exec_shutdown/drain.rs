@@ -213,7 +213,7 @@ fn foreign_spawns_end_too() {
 fn hosted_workers_drain() {
     watchdog::guard("drain, hosted", || {
         for _ in 0..50 {
-            let builder = Executor::builder().workers(2);
+            let builder = Executor::builder().spares(0).workers(2);
             let executor = builder.host(futures::executor::block_on).build().unwrap();
             let count = Arc::new(AtomicUsize::new(0));
             executor.spawn(tree(Arc::clone(&count), 5)).detach();

@@ -255,7 +255,11 @@ fn drops_that_wait_for_each_other() {
     watchdog::guard("drops that wait", || {
         for workers in [1, 2] {
             for levels in [20, 40] {
-                let executor = Executor::builder().workers(workers).build().unwrap();
+                let executor = Executor::builder()
+                    .spares(0)
+                    .workers(workers)
+                    .build()
+                    .unwrap();
                 let handle = executor.handle();
                 let outermost = executor.spawn(level(executor.handle(), levels));
                 until(|| handle.metrics().polls() == levels as u64 + 1);

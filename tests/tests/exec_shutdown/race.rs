@@ -50,6 +50,7 @@ impl Unpark for Unparker {
 fn executor(workers: usize, token: &Arc<()>) -> Executor {
     let token = Arc::clone(token);
     Executor::builder()
+        .spares(0)
         .workers(workers)
         .parker(move |_| Parker(ThreadParker::new(), Arc::clone(&token)))
         .build()

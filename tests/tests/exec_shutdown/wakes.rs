@@ -79,7 +79,7 @@ const ENDS: [End; 4] = [
 ];
 
 fn hosted(workers: usize) -> Executor {
-    let builder = Executor::builder().workers(workers);
+    let builder = Executor::builder().spares(0).workers(workers);
     let host = |worker| futures::executor::block_on(worker);
     builder.host(host).build().unwrap()
 }

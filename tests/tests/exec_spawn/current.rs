@@ -127,6 +127,7 @@ fn it_is_known_in_the_drop_of_a_future_on_a_worker() {
 fn there_is_none_in_hooks() {
     static SEEN: Mutex<Vec<Option<usize>>> = Mutex::new(Vec::new());
     let builder = Executor::builder()
+        .spares(0)
         .workers(1)
         .on_thread_start(|_| SEEN.lock().unwrap().push(workers()))
         .on_thread_stop(|_| SEEN.lock().unwrap().push(workers()));

@@ -302,7 +302,7 @@ thread_local! {
 #[test]
 fn a_call_on_top_of_another() {
     watchdog::guard("local on top", || {
-        let executor = Executor::builder().workers(1).build().unwrap();
+        let executor = Executor::builder().spares(0).workers(1).build().unwrap();
         let handle = executor.handle();
         let (sender, receiver) = oneshot::channel();
         let (inside, is_inside) = mpsc::channel();

@@ -49,6 +49,7 @@ impl Drop for Homebody {
 
 fn named(workers: usize) -> Executor {
     Executor::builder()
+        .spares(0)
         .workers(workers)
         .thread_name(|worker| format!("pinned-{worker}"))
         .build()
