@@ -30,7 +30,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(cancel, [4_000, 2_500]),
+        body: Body::Roles(cancel, [10_000, 7_000]),
     },
     Model {
         name: "exec.drain.cancel_with_work",
@@ -38,7 +38,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(cancel_with_work, [4_000, 2_500]),
+        body: Body::Roles(cancel_with_work, [4_200, 2_700]),
     },
     Model {
         name: "exec.drain.end_against_ask",
@@ -54,7 +54,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(notified, [6_100, 5_000]),
+        body: Body::Roles(notified, [9_600, 8_200]),
     },
     Model {
         name: "exec.drain.child",
@@ -62,7 +62,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(child, [940, 390]),
+        body: Body::Roles(child, [1_500, 640]),
     },
     Model {
         name: "exec.drain.pushed_beside_parking",
@@ -70,7 +70,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(pushed_beside_parking, [1, 1]),
+        body: Body::Roles(pushed_beside_parking, [8_400, 4_800]),
     },
     Model {
         name: "exec.drain.pushed_beside_waking",
@@ -78,7 +78,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(pushed_beside_waking, [1, 1]),
+        body: Body::Roles(pushed_beside_waking, [29_000, 13_000]),
     },
 ];
 

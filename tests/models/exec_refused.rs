@@ -20,7 +20,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(late_wake, [900, 740]),
+        body: Body::Roles(late_wake, [470, 380]),
     },
     Model {
         name: "exec.refused.left_elsewhere",
@@ -36,7 +36,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(line_of_a_blocked_drop, [1, 1]),
+        body: Body::Roles(line_of_a_blocked_drop, [3_000, 2_700]),
     },
     Model {
         name: "exec.drain.inside",

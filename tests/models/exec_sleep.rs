@@ -122,7 +122,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
-        body: Body::Roles(batch, [2_600, 4_700]),
+        body: Body::Roles(batch, [2_600, 4_600]),
     },
     Model {
         name: "exec.sleep.batch_of_sleepers",
