@@ -174,6 +174,9 @@ impl Worker {
         } = queues;
         let rand = FastRand::for_worker(shared.settings.seed, index);
         let (workers, stack_size) = (shared.workers(), shared.settings.stack_size);
+        if shared.settings.watches_polls {
+            shared.monitor.watch();
+        }
         Self {
             shared,
             index,
