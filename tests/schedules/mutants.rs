@@ -89,11 +89,25 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "shutdown.drop_blocks_in_a_queue",
     },
     Mutant {
+        name: "refused.ring_is_private_at_first",
+        file: WORKER,
+        find: "        self.refuse_queued();\n        if self.shared.is_closed() {\n",
+        replace: "        if self.shared.is_closed() {\n",
+        program: "shutdown.drop_blocks",
+    },
+    Mutant {
         name: "refused.closing_thread_does_not_help",
         file: EXECUTOR,
         find: "if !shared.drop_until(limit, have_ended) {",
         replace: "if limit.is_some() && !shared.drop_until(limit, have_ended) {",
         program: "shutdown.drop_blocks_in_a_queue",
+    },
+    Mutant {
+        name: "close.last_worker_leaves_it_alone",
+        file: REFUSED,
+        find: "if jobs.closing == 0 && is_over() {",
+        replace: "if is_over() {",
+        program: "shutdown.drop_blocks",
     },
     Mutant {
         name: "close.passed_task_waits_for_ever",

@@ -14,7 +14,8 @@
 //! The thread that closes the executor (`Shared::close`):
 //! 1. sets the flag: from now on a worker takes no job after its poll, and a new task is
 //!    cancelled at once;
-//! 2. closes the injectors: their jobs are refused, and so are all that come later;
+//! 2. closes the injectors: their jobs are refused, and so are all that come later; if it is a
+//!    worker, it refuses what is in its slot and its ring;
 //! 3. unparks the workers;
 //! 4. ends all calls of `wait_idle`, before any future is dropped, which may wait for one;
 //! 5. lets the monitor and the spare threads end;
@@ -22,19 +23,21 @@
 //! 7. drops what was refused besides.
 //!
 //! A worker, after its last poll (`Worker::end`):
-//! 8. does 6 and 7 as well, because the first thread may be blocked in a drop;
-//! 9. refuses what is in its slot and its ring, drops the jobs that are pinned to it, and what
-//!    was refused, until no future is left that was built there;
+//! 8. refuses what is in its slot and its ring, before the first drop, which may wait for it;
+//!    does 6 and 7 as well, because the first thread may be blocked in a drop;
+//! 9. drops the jobs that are pinned to it, and what was refused, until no future is left that
+//!    was built there;
 //! 10. closes its queue of pinned jobs, refuses what is in it, and drops that;
-//! 11. if it is the last one, waits until no task is seated any more, and drops what is
-//!     refused meanwhile.
+//! 11. if it is the last one, waits until step 7 is over and no task is seated any more, and
+//!     drops what is refused meanwhile.
 //!
-//! A worker whose host gives up, while the executor is not closed, does not take step 8. It
-//! wakes the tasks that are seated at it instead, again and again during step 9. The last such
-//! worker closes the executor before step 11.
+//! A worker whose host gives up, while the executor is not closed, does not do 6. It wakes the
+//! tasks that are seated at it instead, again and again during step 9. The last such worker
+//! closes the executor before step 11.
 //!
 //! A spare thread does 6 and 7 after its last poll. A worker that waits in a nested `block_on`
-//! does once what step 9 repeats, each time that it is unparked.
+//! refuses what is in its slot and its ring, and does once what step 9 repeats, each time that
+//! it is unparked.
 //!
 //! The thread that shuts the executor down, or drains it, if it is none of the executor's own
 //! (`Executor::wait_for`):
@@ -60,7 +63,7 @@
 //! Look at a future that is alive when the executor is closed. It is in a queue, being
 //! polled, or seated (`task/registry.rs`): a task takes its seat at the end of the first poll
 //! that has to wait, and leaves it after its future was dropped.
-//! - In a queue: it is refused by steps 2 and 9, or dropped by the owner of the queue.
+//! - In a queue: it is refused by steps 2, 8 and 10, or dropped in step 9.
 //! - Being polled for the first time, and then pending: its seat is refused if step 6 was
 //!   there before, and it wakes itself. If it was seated before, step 6 wakes it.
 //! - Polled later, and then pending: step 6 has woken it before that poll, in it, or after it.
@@ -86,7 +89,8 @@
 //!   below.
 //! - It waits in another manner: the executor does not see that. So the other threads above
 //!   take jobs out of the lines as well, if there is nothing else in the queue. One of them
-//!   must be free to do so. None is if the executor has one worker, and was shut down on that.
+//!   must be free to do so. Therefore the last worker does not end before step 7 does. But none
+//!   is free if the executor has one worker, and was shut down on that.
 //! - It waits for a task that waits itself, and that nobody has cancelled: then a worker must
 //!   be free to take step 8.
 
@@ -119,6 +123,8 @@ struct Jobs<T> {
     common: VecDeque<T>,
     /// What drops have caused, by thread. No line is empty.
     lines: Vec<Line<T>>,
+    /// How many threads are closing the executor.
+    closing: usize,
 }
 
 /// What the drops of one thread have caused.
@@ -134,6 +140,7 @@ impl<T> Refused<T> {
             jobs: Mutex::new(Jobs {
                 common: VecDeque::new(),
                 lines: Vec::new(),
+                closing: 0,
             }),
             changed: Condvar::new(),
         }
@@ -159,6 +166,12 @@ impl<T> Refused<T> {
         was_empty
     }
 
+    /// The calling thread begins to close the executor, before others can see that.
+    pub fn begin_close(&self) -> Closing<'_, T> {
+        self.lock().closing += 1;
+        Closing(self)
+    }
+
     /// Lets a thread in [`drop_until`](Self::drop_until) look again.
     pub fn look_again(&self) {
         // Under the lock, so that it does not fall between a look and a wait.
@@ -180,8 +193,8 @@ impl<T> Refused<T> {
         }
     }
 
-    /// Takes jobs until `is_over`, and waits for more, not much longer than the `limit`.
-    /// Returns whether it was over.
+    /// Takes jobs until `is_over` and no thread is closing, and waits for more, not much longer
+    /// than the `limit`. Returns whether it was over.
     pub fn drop_until(
         &self,
         line: Option<usize>,
@@ -194,7 +207,7 @@ impl<T> Refused<T> {
             self.drop_all(line, &mut drop_job);
             let mut jobs = self.lock();
             while jobs.is_empty() {
-                if is_over() {
+                if jobs.closing == 0 && is_over() {
                     return true;
                 }
                 let Some(limit) = limit else {
@@ -208,6 +221,17 @@ impl<T> Refused<T> {
                 (jobs, _) = waited.expect("never poisoned");
             }
         }
+    }
+}
+
+/// A thread closes an executor until this is dropped.
+#[must_use = "the thread closes the executor until this is dropped"]
+pub struct Closing<'a, T>(&'a Refused<T>);
+
+impl<T> Drop for Closing<'_, T> {
+    fn drop(&mut self) {
+        self.0.lock().closing -= 1;
+        self.0.changed.notify_all();
     }
 }
 

@@ -37,7 +37,7 @@ use crate::task::job::Job;
 use crate::task::registry::Registry;
 use crate::threads::Progress;
 use crate::worker::counters::Counters;
-use crate::worker::current;
+use crate::worker::{Worker, current};
 
 /// The state of one executor.
 pub(crate) struct Shared {
@@ -312,9 +312,11 @@ impl Shared {
 
     /// Refuses all further jobs and cancels every task: steps 1 to 7 of [`refused`].
     pub(crate) fn close(&self) {
+        let _closing = self.refused.begin_close();
         self.closed.store(true, Ordering::Relaxed);
         self.refuse_queued(self.injector.close());
         self.refuse_queued(self.computations.close());
+        current::with(self, |me| me.into_iter().for_each(Worker::refuse_queued));
         self.unpark_all();
         self.quiet.look_at_end();
         self.monitor.close();

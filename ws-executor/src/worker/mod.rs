@@ -377,6 +377,7 @@ impl Worker {
     /// Ends the worker, when the executor is closed or its host gives up: drops everything that
     /// is queued. These are the steps 8 to 11 of [`refused`].
     pub(crate) fn end(&self) {
+        self.refuse_queued();
         if self.shared.is_closed() {
             self.shared.drop_waiting();
         }
@@ -406,12 +407,17 @@ impl Worker {
         }
     }
 
-    /// Drops everything that is queued here, and what was refused. What others may drop is
-    /// refused first: a drop may block until another one of these is gone.
+    /// Leaves what is in the slot and the ring to any thread that shuts down: before the first
+    /// drop here, which may block until one of these is gone.
+    pub(crate) fn refuse_queued(&self) {
+        let queued = iter::from_fn(|| self.slot.take().or_else(|| self.ring.pop()));
+        self.shared.refuse_queued(queued.collect());
+    }
+
+    /// Drops everything that is queued here, and what was refused.
     pub(crate) fn drop_queued(&self) {
         loop {
-            let queued = iter::from_fn(|| self.slot.take().or_else(|| self.ring.pop()));
-            self.shared.refuse_queued(queued.collect());
+            self.refuse_queued();
             while let Some(job) = self.pinned_job() {
                 refused::drop_job(&self.shared.refused, job);
             }
