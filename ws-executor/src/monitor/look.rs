@@ -141,6 +141,8 @@ impl Stall {
 /// What the monitor remembers of the look before.
 pub(super) struct Watch {
     last: Option<Snapshot>,
+    /// Memory for the next snapshot, so that looks do not allocate.
+    buffer: Vec<WorkerView>,
     workers: Vec<Memory>,
     period: Duration,
     /// When a worker was last seen parked, or to have begun a poll.
@@ -174,11 +176,24 @@ impl Watch {
     pub(super) fn new(workers: usize) -> Self {
         Self {
             last: None,
+            buffer: Vec::with_capacity(workers),
             workers: vec![Memory::begin(Instant::now()); workers],
             period: PERIOD,
             progress: Instant::now(),
             quiet: 0,
         }
+    }
+
+    /// Memory for a snapshot.
+    pub(super) fn buffer(&mut self) -> Vec<WorkerView> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        buffer
+    }
+
+    /// A snapshot is not needed any more.
+    pub(super) fn drop_snapshot(&mut self, snapshot: Snapshot) {
+        self.buffer = snapshot.workers;
     }
 
     /// How long to sleep until the next look.
@@ -192,7 +207,9 @@ impl Watch {
             Some(last) => {
                 self.choose_period(&last, &now);
                 self.count_quiet(&last, &now);
-                self.decide(&last, &now)
+                let action = self.decide(&last, &now);
+                self.drop_snapshot(last);
+                action
             }
             None => {
                 self.progress = Instant::now();

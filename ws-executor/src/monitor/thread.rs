@@ -36,14 +36,14 @@ fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>)
     let mut watch = Watch::new(shared.workers());
     while !shared.is_closed() {
         clock::sleep(parker, watch.period());
-        let now = snapshot(shared);
+        let now = snapshot(shared, watch.buffer());
         for stall in watch.stalls(&now) {
             monitor.stalls.add(1);
             ignore_panic(|| on_stall.iter().for_each(|hook| hook(&stall)));
         }
         match watch.look(now) {
             Action::Nothing => {}
-            Action::Sleep => sleep(shared, parker),
+            Action::Sleep => sleep(shared, parker, &mut watch),
             Action::Share(workers) => workers.into_iter().for_each(|it| share(shared, it)),
             Action::AttendDriver => {
                 let _ = shared.notify_idle();
@@ -56,15 +56,20 @@ fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>)
 }
 
 /// Sleeps until it is called, or the executor is closed.
-fn sleep(shared: &Shared, parker: &ThreadParker) {
+fn sleep(shared: &Shared, parker: &ThreadParker, watch: &mut Watch) {
     let state = &shared.monitor.state;
-    state.fall_asleep(|| shared.is_closed() || snapshot(shared).has_something_to_watch());
+    state.fall_asleep(|| {
+        let now = snapshot(shared, watch.buffer());
+        let is_something = shared.is_closed() || now.has_something_to_watch();
+        watch.drop_snapshot(now);
+        is_something
+    });
     while state.is_asleep() {
         parker.park();
     }
 }
 
-fn snapshot(shared: &Shared) -> Snapshot {
+fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
     let seen = |remote: &Remote| WorkerView {
         polls: remote.counters.polls.get(),
         queued: remote.ring.len() + usize::from(!remote.slot.is_empty()),
@@ -79,8 +84,9 @@ fn snapshot(shared: &Shared) -> Snapshot {
     let hits = |remote: &Remote| remote.counters.lifo_hits.get();
     let turns = shared.driver.as_ref().map_or(0, DriverSeat::turns);
     let parked = shared.sleep.parked();
+    workers.extend(shared.remotes.iter().map(seen));
     Snapshot {
-        workers: shared.remotes.iter().map(seen).collect(),
+        workers,
         someone_parked: parked > 0,
         all_parked: parked == shared.running(),
         injected: !shared.injector.is_empty(),
