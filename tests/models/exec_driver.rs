@@ -9,7 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use ws_core::Driver;
 use ws_executor::DriverHandoff;
-use ws_executor::model::{Call, DriverSeat, MonitorState, Parking, Sleep, Sleeper};
+use ws_executor::model::{DriverSeat, MonitorCall, MonitorState, Parking, Sleep, Sleeper};
 
 use super::exec_kit::{Jobs, is_notified, searchers, sleep};
 use super::model::Bound::{Exhaustive, Preemptions};
@@ -161,7 +161,7 @@ fn one_at_a_time(main: Main) {
 fn leave_against_park(main: Main) {
     let driven = Driven::taken(DriverHandoff::Sentinel);
     let state = Arc::new(MonitorState::absent());
-    assert_eq!(state.call(), Call::Start);
+    assert_eq!(state.call(), MonitorCall::Start);
     driven.sleep.enter_driver(0);
     let asleep = driven.sleep.start_parking(0, None);
     let (worker, leaver, watched) = (driven.clone(), driven.clone(), driven.clone());

@@ -8,7 +8,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::sync::atomic::{AtomicBool, AtomicUsize};
 use ws_core::slot::{self, Stealer};
-use ws_executor::model::{Call, MonitorState, Parking, Searching, Sleep, Sleeper};
+use ws_executor::model::{MonitorCall, MonitorState, Parking, Searching, Sleep, Sleeper};
 
 use super::exec_kit::{Jobs, is_notified, searching, sleep};
 use super::items::{Item, Ledger};
@@ -211,14 +211,14 @@ impl Watched {
     /// With a monitor that is awake.
     pub(crate) fn awake(workers: usize) -> Arc<Self> {
         let watched = Self::new(workers, sleep(), 0);
-        assert_eq!(watched.state.call(), Call::Start);
+        assert_eq!(watched.state.call(), MonitorCall::Start);
         Arc::new(watched)
     }
 
     /// With a monitor that sleeps, and so many jobs.
     pub(crate) fn asleep(workers: usize, jobs: usize) -> Arc<Self> {
         let watched = Self::new(workers, sleep(), jobs);
-        assert_eq!(watched.state.call(), Call::Start);
+        assert_eq!(watched.state.call(), MonitorCall::Start);
         watched.state.fall_asleep(|| false);
         Arc::new(watched)
     }
@@ -240,7 +240,10 @@ impl Watched {
 
     /// `Monitor::watch_if`.
     pub(crate) fn watch_if(&self, is_something_to_watch: impl FnOnce() -> bool) {
-        if self.state.needs_call() && is_something_to_watch() && self.state.call() == Call::Unpark {
+        if self.state.needs_call()
+            && is_something_to_watch()
+            && self.state.call() == MonitorCall::Unpark
+        {
             self.bell.ring();
         }
     }
@@ -534,7 +537,7 @@ fn nobody(main: Main) {
 }
 
 /// What two calls at once return.
-fn call_twice(main: Main, watched: &Arc<Watched>) -> (Call, Call) {
+fn call_twice(main: Main, watched: &Arc<Watched>) -> (MonitorCall, MonitorCall) {
     let (one, two) = (watched.clone(), watched.clone());
     let calls = main.race(move || one.state.call(), move || two.state.call());
     assert!(watched.is_awake(), "it was called");
@@ -543,14 +546,16 @@ fn call_twice(main: Main, watched: &Arc<Watched>) -> (Call, Call) {
 
 fn two_calls(main: Main) {
     match call_twice(main, &Watched::asleep(1, 0)) {
-        (Call::Unpark, Call::Nothing) | (Call::Nothing, Call::Unpark) => {}
+        (MonitorCall::Unpark, MonitorCall::Nothing)
+        | (MonitorCall::Nothing, MonitorCall::Unpark) => {}
         calls => panic!("one sleeper, but {calls:?}"),
     }
 }
 
 fn two_first_calls(main: Main) {
     match call_twice(main, &Arc::new(Watched::new(1, sleep(), 0))) {
-        (Call::Start, Call::Nothing) | (Call::Nothing, Call::Start) => {}
+        (MonitorCall::Start, MonitorCall::Nothing) | (MonitorCall::Nothing, MonitorCall::Start) => {
+        }
         calls => panic!("one monitor, but {calls:?}"),
     }
 }
@@ -563,9 +568,13 @@ fn refused(main: Main) {
         move || caller.state.call(),
     );
     match call {
-        Call::Start => assert!(watched.is_awake(), "it is being started"),
-        Call::Nothing => assert_eq!(watched.state.call(), Call::Start, "nobody asks again"),
-        Call::Unpark => panic!("there is nobody to unpark"),
+        MonitorCall::Start => assert!(watched.is_awake(), "it is being started"),
+        MonitorCall::Nothing => assert_eq!(
+            watched.state.call(),
+            MonitorCall::Start,
+            "nobody asks again"
+        ),
+        MonitorCall::Unpark => panic!("there is nobody to unpark"),
     }
 }
 
@@ -574,7 +583,7 @@ fn gone_against_call(main: Main) {
     let (closer, caller) = (watched.clone(), watched.clone());
     let _calls = main.race(move || closer.state.set_gone(), move || caller.state.call());
     assert!(!watched.state.needs_call(), "it is gone");
-    assert_eq!(watched.state.call(), Call::Nothing, "it is gone");
+    assert_eq!(watched.state.call(), MonitorCall::Nothing, "it is gone");
 }
 
 fn gone_against_refused(main: Main) {

@@ -441,8 +441,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "monitor.is_not_unparked",
         file: MONITOR,
-        find: "            Call::Unpark => self.unpark(),",
-        replace: "            Call::Unpark => {}",
+        find: "            MonitorCall::Unpark => self.unpark(),",
+        replace: "            MonitorCall::Unpark => {}",
         program: "blocked.all_workers_again",
     },
     Mutant {

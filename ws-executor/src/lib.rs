@@ -129,7 +129,7 @@ pub mod model {
     pub use crate::fork::latch::{CountLatch, OnceLatch};
     pub use crate::injector::Injector;
     pub use crate::inside::Inside;
-    pub use crate::monitor::state::{Call, State as MonitorState};
+    pub use crate::monitor::state::{MonitorCall, MonitorState};
     pub use crate::quiet::Quiet;
     pub use crate::refused::Refused;
     pub use crate::scope::{Guard as ScopeGuard, State as ScopeState};

@@ -167,9 +167,9 @@ impl<T> Refused<T> {
     }
 
     /// The calling thread begins to close the executor, before others can see that.
-    pub fn begin_close(&self) -> Closing<'_, T> {
+    pub fn begin_close(&self) -> CloseUnderWay<'_, T> {
         self.lock().closing += 1;
-        Closing(self)
+        CloseUnderWay(self)
     }
 
     /// Lets a thread in [`drop_until`](Self::drop_until) look again.
@@ -226,9 +226,9 @@ impl<T> Refused<T> {
 
 /// A thread closes an executor until this is dropped.
 #[must_use = "the thread closes the executor until this is dropped"]
-pub struct Closing<'a, T>(&'a Refused<T>);
+pub struct CloseUnderWay<'a, T>(&'a Refused<T>);
 
-impl<T> Drop for Closing<'_, T> {
+impl<T> Drop for CloseUnderWay<'_, T> {
     fn drop(&mut self) {
         self.0.lock().closing -= 1;
         self.0.changed.notify_all();

@@ -42,7 +42,7 @@ pub(crate) const KNOWN: &[Known] = &[Known {
         ("State", 4),
         ("Threads", 2),
         ("Wait", 2),
-        ("Watch", 3),
+        ("Watch", 2),
     ],
 }];
 

@@ -45,7 +45,7 @@ use ws_core::sync::{Mutex, MutexGuard};
 use ws_core::{ThreadUnparker, Unpark};
 
 use self::spare::Spares;
-use self::state::{Call, State};
+use self::state::{MonitorCall, MonitorState};
 use crate::clock::Instant;
 use crate::task::contain::{drop_payload, ignore_panic};
 use crate::threads::Progress;
@@ -65,7 +65,7 @@ pub(crate) struct Started {
 
 /// The monitor, as the rest of the executor sees it.
 pub(crate) struct Monitor {
-    state: State,
+    state: MonitorState,
     thread: Mutex<Thread>,
     pub(crate) spares: Spares,
     /// How far the thread is.
@@ -87,7 +87,7 @@ struct Thread {
 impl Monitor {
     pub(crate) fn new(start: Start, spares: Spares) -> Self {
         Self {
-            state: State::absent(),
+            state: MonitorState::absent(),
             thread: Mutex::new(Thread {
                 start: Some(start),
                 started: None,
@@ -124,9 +124,9 @@ impl Monitor {
     #[cold]
     fn call(&self) {
         match self.state.call() {
-            Call::Nothing => {}
-            Call::Unpark => self.unpark(),
-            Call::Start => self.start(),
+            MonitorCall::Nothing => {}
+            MonitorCall::Unpark => self.unpark(),
+            MonitorCall::Start => self.start(),
         }
     }
 

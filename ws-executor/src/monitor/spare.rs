@@ -224,7 +224,7 @@ fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: Threa
     match contain(|| orders.on_start.iter().for_each(|hook| hook(number))) {
         Ok(()) => {
             let (own, round) = (Arc::clone(shared), Arc::clone(round));
-            let life = move || Life::new(&own, &round).run(&parker);
+            let life = move || SpareLife::new(&own, &round).run(&parker);
             match (&orders.host, &shared.driver) {
                 (Some(host), _) => ignore_panic(|| host(HostedWorker::spare(life))),
                 (None, Some(seat)) => {
@@ -245,7 +245,7 @@ fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: Threa
     shared.report_end(&shared.monitor.spares.progress);
 }
 
-struct Life<'a> {
+struct SpareLife<'a> {
     shared: &'a Arc<Shared>,
     round: &'a Round,
     handle: Handle,
@@ -253,7 +253,7 @@ struct Life<'a> {
     polls: Box<[u64]>,
 }
 
-impl<'a> Life<'a> {
+impl<'a> SpareLife<'a> {
     fn new(shared: &'a Arc<Shared>, round: &'a Round) -> Self {
         Self {
             shared,

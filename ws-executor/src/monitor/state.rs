@@ -4,7 +4,7 @@
 //!
 //! The monitor must watch while a task is in a slot or a ring, while nobody is in the driver,
 //! and while a task is queued and every worker is awake. A caller says that there is something
-//! of the kind ([`State::needs_call`], [`State::call`]). That is a relaxed load while the
+//! of the kind ([`MonitorState::needs_call`], [`MonitorState::call`]). That is a relaxed load while the
 //! monitor is awake.
 //!
 //! A caller is one of two:
@@ -12,7 +12,7 @@
 //!   ([`sleep`](crate::sleep), W5 and the end of W4), or it has never slept;
 //! - (C2) a thread that has queued a task, has fenced (P2), and has then found no worker parked.
 //!
-//! The monitor ([`State::fall_asleep`]):
+//! The monitor ([`MonitorState::fall_asleep`]):
 //! 1. (M1) says that it sleeps;
 //! 2. (M2) fences;
 //! 3. (M3) looks whether every worker is parked and every queue is empty. If not, it says that
@@ -44,12 +44,12 @@ const AWAKE: u8 = 2;
 const GONE: u8 = 3;
 
 /// Whether the monitor watches or sleeps, or is not there.
-pub struct State(CachePadded<AtomicU8>);
+pub struct MonitorState(CachePadded<AtomicU8>);
 
 /// What a caller has to do; after that, the monitor is awake.
 #[must_use = "a monitor that slept must be unparked, an absent one started"]
 #[derive(Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum MonitorCall {
     /// Nothing: the monitor is awake, or there will be none.
     Nothing,
     /// The monitor slept.
@@ -58,7 +58,7 @@ pub enum Call {
     Start,
 }
 
-impl State {
+impl MonitorState {
     /// There is no thread yet.
     pub fn absent() -> Self {
         Self(CachePadded::new(AtomicU8::new(ABSENT)))
@@ -72,11 +72,11 @@ impl State {
     }
 
     /// Says that there is something to watch.
-    pub fn call(&self) -> Call {
+    pub fn call(&self) -> MonitorCall {
         match self.0.load(Ordering::Relaxed) {
-            ASLEEP if self.change(ASLEEP, AWAKE) => Call::Unpark,
-            ABSENT if self.change(ABSENT, AWAKE) => Call::Start,
-            _ => Call::Nothing,
+            ASLEEP if self.change(ASLEEP, AWAKE) => MonitorCall::Unpark,
+            ABSENT if self.change(ABSENT, AWAKE) => MonitorCall::Start,
+            _ => MonitorCall::Nothing,
         }
     }
 

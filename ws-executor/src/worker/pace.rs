@@ -53,12 +53,12 @@ pub(super) struct Pace {
     /// Mean time of a poll, in nanoseconds.
     mean: Cell<f64>,
     /// The injector's turn, if it is.
-    turn: Cell<Option<Turn>>,
+    turn: Cell<Option<InjectorTurn>>,
 }
 
 /// A turn of the injector.
 #[derive(Clone, Copy)]
-struct Turn {
+struct InjectorTurn {
     began: Instant,
     /// How long it may last.
     limit: Duration,
@@ -113,7 +113,7 @@ impl Pace {
         // What runs now is no local poll: the stretch begins when the turn ends.
         let now = self.began.take().unwrap_or_else(Instant::now);
         self.left.set(0);
-        self.turn.set(Some(Turn {
+        self.turn.set(Some(InjectorTurn {
             began: now,
             limit: took.clamp(INJECTOR_LATENCY, LONGEST_TURN),
             jobs: 0,
