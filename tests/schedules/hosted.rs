@@ -199,7 +199,7 @@ impl Drop for Spawns {
 fn pinned_beside_dropped() {
     let executor = half_hosted();
     let drops = Count::new();
-    for worker in [0, 1] {
+    for worker in [0, 1, 0, 1, 0, 1] {
         let spawns = Spawns(executor.handle(), Some(drops.on_drop()));
         let pinned = move || {
             drop(spawns);
@@ -208,5 +208,5 @@ fn pinned_beside_dropped() {
         executor.handle().spawn_pinned(worker, pinned).detach();
     }
     executor.shutdown();
-    assert_eq!(drops.get(), 2, "futures were not dropped, or twice");
+    assert_eq!(drops.get(), 6, "futures were not dropped, or twice");
 }

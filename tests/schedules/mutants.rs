@@ -65,7 +65,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SHARED,
         find: "refused::drop_until(&self.refused, None, || self.registry.is_finished());",
         replace: "",
-        program: "shutdown.woken_under_a_lock",
+        program: "shutdown.inside_beside_wake",
     },
     Mutant {
         name: "refused.worker_ends_without_a_last_look",
@@ -122,13 +122,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "        self.quiet.look_at_end();\n        self.monitor.close();\n        self.drop_waiting();\n",
         replace: "        self.monitor.close();\n        self.drop_waiting();\n        self.quiet.look_at_end();\n",
         program: "idle.shutdown_waits_for_the_waiter",
-    },
-    Mutant {
-        name: "hosted.last_drop_spawns_in_vain",
-        file: WORKER,
-        find: "if the executor is not closed.\n        self.drop_queued();\n",
-        replace: "if the executor is not closed.\n        self.shared.drop_refused();\n",
-        program: "hosted.pinned_beside_dropped",
     },
     Mutant {
         name: "hosted.unpark_leaves_the_thread_asleep",

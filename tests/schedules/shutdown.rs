@@ -48,6 +48,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: inside,
     },
     Scenario {
+        name: "shutdown.inside_beside_wake",
+        about: "the same beside a thread that wakes another task: that is dropped",
+        faults: &[40],
+        body: inside_beside_wake,
+    },
+    Scenario {
         name: "shutdown.nested_block_on",
         about: "a task waits for its child in a nested `block_on` during a shutdown",
         faults: &[41, 42],
@@ -231,6 +237,24 @@ fn inside() {
     // The threads end by themselves: shuttle reports those that do not.
 }
 
+fn inside_beside_wake() {
+    let executor = single();
+    let (event, gone) = (Event::new(), Event::new());
+    let (woken, sets) = (event.clone(), Sets(gone.clone()));
+    executor
+        .spawn(async move {
+            let _sets = sets;
+            woken.wait().await;
+            std::future::pending::<()>().await;
+        })
+        .detach();
+    let handle = executor.handle();
+    let other = thread::spawn(move || event.set());
+    handle.spawn(async move { drop(executor) }).detach();
+    other.join().unwrap();
+    gone.block();
+}
+
 /// Runs `program` in a task, beside a shutdown.
 fn beside_shutdown(executor: Executor, program: impl FnOnce(Handle) -> bool + Send + 'static) {
     let handle = executor.handle();
@@ -392,9 +416,15 @@ fn drop_blocks_in_a_queue() {
         let gone = Event::new();
         let blocks = Arc::new(Blocks(Mutex::new(None), gone.clone()));
         let parent = Arc::clone(&blocks);
-        handle.spawn(async move { drop(parent) }).detach();
+        let waits = async move {
+            let _parent = parent;
+            std::future::pending::<()>().await;
+        };
+        handle.spawn(waits).detach();
         let sets = Sets(gone);
         let child = handle.spawn(async move { drop(sets) });
+        // Both are in the ring now, in this order.
+        handle.spawn(async {}).detach();
         *blocks.0.lock().unwrap() = Some(child);
         true
     });
