@@ -76,7 +76,7 @@ pub(crate) const MODELS: &[Model] = &[
         name: "exec.drain.pushed_beside_waking",
         shows: "the same while a worker comes back: its departure is seen",
         errata: &[],
-        bound: Preemptions(4),
+        bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(pushed_beside_waking, [29_000, 13_000]),
     },

@@ -720,7 +720,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        all && self.table.departures() == before",
         replace: "        all && self.table.departures() == before",
-        models: &["exec.drain.cancel", "exec.drain.cancel_with_work"],
+        models: &["exec.drain.cancel_with_work"],
     },
     Mutant {
         name: "exec.drain.no_fence_at_departure_with_work",
@@ -749,22 +749,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "older count at P3.\n            fence(Ordering::SeqCst);",
         replace: "older count at P3.",
         models: &["exec.drain.pushed_beside_parking"],
-    },
-    Mutant {
-        name: "exec.drain.raised_release",
-        errata: &[],
-        file: SLEEP,
-        find: "self.searching.fetch_add(1, Ordering::Release);\n        Ok(self.depart(parking))",
-        replace: "self.searching.fetch_add(1, Ordering::Relaxed);\n        Ok(self.depart(parking))",
-        models: &["exec.drain.pushed_beside_waking"],
-    },
-    Mutant {
-        name: "exec.drain.raised_acquire",
-        errata: &[],
-        file: SLEEP,
-        find: "if self.searching.load(Ordering::Acquire) > 0 {",
-        replace: "if self.searching.load(Ordering::Relaxed) > 0 {",
-        models: &["exec.drain.pushed_beside_waking"],
     },
     Mutant {
         name: "exec.drain.no_fence_at_ask",

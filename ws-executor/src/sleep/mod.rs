@@ -103,6 +103,9 @@
 //! | `sleep.departed` | the end of W4 or W5 | `all_parked_while` | that the worker has left the table |
 //! | `sleep.raised` | whoever raises the count | P3 | that the searcher has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
+//!
+//! No model shows what fails without `sleep.raised`. It takes a pusher that reads the raised count,
+//! and whose end a drain sees, while the same drain misses the departure that came before.
 
 #[cfg(all(
     test,
