@@ -9,7 +9,7 @@ use std::thread;
 
 use futures::channel::oneshot;
 use futures::task::AtomicWaker;
-use tests::exec::{assert_alive, executor, payload_of, until};
+use tests::exec::{assert_alive, payload_of, until};
 use tests::watchdog;
 use ws_executor::{Executor, Task, join};
 
@@ -29,6 +29,11 @@ enum Load {
 struct Busy {
     stop: Arc<AtomicBool>,
     tasks: Vec<Task<()>>,
+}
+
+/// With spare threads, unlike [`tests::exec::executor`].
+fn executor(workers: usize) -> Executor {
+    Executor::builder().workers(workers).build().unwrap()
 }
 
 impl Busy {
