@@ -1,5 +1,5 @@
-//! While all workers compute, tasks and the driver are looked after by a thread that stands
-//! in for them; and when they do not any more, everything is as before.
+//! While all workers are in joins, spare threads look after tasks and the driver; and when the
+//! joins have ended, everything is as before.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -131,7 +131,7 @@ fn the_driver_is_not_left_alone_after_a_computation() {
 fn a_task_that_yields_lets_others_run() {
     for yields_first in [true, false] {
         guard("yields", || {
-            let executor = tests::exec::executor(1);
+            let executor = Executor::builder().workers(1).build().unwrap();
             let handle = executor.handle();
             let over = Arc::new(AtomicBool::new(false));
             let yields = {

@@ -80,6 +80,8 @@ struct Spare {
 struct Round {
     /// Set by the monitor, cleared by the thread at the end of the round.
     is_on: AtomicBool,
+    /// The hooks have run.
+    has_begun: AtomicBool,
     /// The thread has ended, or cannot begin.
     is_over: AtomicBool,
     /// Written by the thread.
@@ -124,6 +126,10 @@ impl Spares {
             // ORDERING(spare.round): acquire side.
             let is_on = spare.round.is_on.load(Ordering::Acquire);
             let is_over = spare.round.is_over.load(Ordering::Relaxed);
+            if !is_over && !spare.round.has_begun.load(Ordering::Relaxed) {
+                // A hook may wait. That is no task which keeps the thread.
+                return;
+            }
             busy |= is_on && !is_over;
             if !is_on && !is_over {
                 idle = Some(spare);
@@ -264,6 +270,7 @@ impl<'a> SpareLife<'a> {
     }
 
     fn run(mut self, parker: &ThreadParker) {
+        self.round.has_begun.store(true, Ordering::Relaxed);
         while !self.shared.is_closed() {
             if !self.round.is_on.load(Ordering::Relaxed) {
                 parker.park();
