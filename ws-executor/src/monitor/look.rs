@@ -8,7 +8,7 @@
 //! 1. no worker is parked, and none has begun a poll for [`KEPT`]: a spare thread must poll the
 //!    tasks that are due, and turn the driver if it was left. If all workers are in joins, it
 //!    must do so at once;
-//! 2. workers are stuck: their tasks must be shared;
+//! 2. workers are stuck: their tasks must be shared, if there are other workers;
 //! 3. the driver was left, and a worker is parked: that worker must enter it;
 //! 4. a worker has a backlog, and another one is parked: the backlog must be shared;
 //! 5. every worker was parked with nothing to do, at several looks: the monitor may sleep.
@@ -242,7 +242,7 @@ impl Watch {
             begun_none(pair) && pair.0.queued > 0 && pair.1.queued > 0
         };
         let stuck = numbers(pairs().map(is_stuck));
-        if !stuck.is_empty() {
+        if !stuck.is_empty() && now.workers.len() > 1 {
             return Action::Share(stuck);
         }
         // Of every poll that lasts, so that a later look need not ask for it again.
@@ -394,6 +394,15 @@ mod tests {
         assert_eq!(decision([stuck.clone(), goes_on]), Action::Nothing);
         // It came after the first look.
         assert_eq!(decision([half_parked(), stuck]), Action::Nothing);
+    }
+
+    #[test]
+    fn a_lone_worker_shares_nothing() {
+        let mut stuck = with(running(), queued(0, 1));
+        stuck.workers.truncate(1);
+        let mut watch = Watch::new(1);
+        assert_eq!(watch.look(stuck.clone()), Action::Nothing);
+        assert_eq!(watch.look(stuck), Action::Nothing);
     }
 
     #[test]
