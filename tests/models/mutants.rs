@@ -715,14 +715,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         models: &["exec.drain.cancel"],
     },
     Mutant {
-        name: "exec.drain.no_fence_at_look",
-        errata: &[],
-        file: SLEEP,
-        find: "        fence(Ordering::SeqCst);\n        all && self.table.departures() == before",
-        replace: "        all && self.table.departures() == before",
-        models: &["exec.drain.cancel_with_work"],
-    },
-    Mutant {
         name: "exec.drain.no_fence_at_departure_with_work",
         errata: &[],
         file: SLEEP,

@@ -106,6 +106,8 @@
 //!
 //! No model shows what fails without `sleep.raised`. It takes a pusher that reads the raised count,
 //! and whose end a drain sees, while the same drain misses the departure that came before.
+//! Nor does one show what fails without the second fence of `all_parked_while`: loom takes the
+//! first one for enough, which the memory model does not.
 
 #[cfg(all(
     test,
