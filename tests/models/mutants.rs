@@ -1222,10 +1222,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: SLEEP,
         find: "        // ORDERING(sleep.fork): P2, for both tables.\n        asymmetric::light();\n",
         replace: "",
-        models: &[
-            "exec.fork.push_against_helper",
-            "exec.fork.push_against_idle",
-        ],
+        models: &["exec.fork.push_against_idle"],
     },
     Mutant {
         name: "exec.fork.push.ignores_idle",
