@@ -226,7 +226,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         file: PARK,
         find: "            self.announce_events();\n            self.shared.hand_off(seat);\n",
         replace: "",
-        program: "driver.left_alone_after_turns",
+        program: "driver.left_alone_after_turns_eager",
     },
     Mutant {
         name: "driver.is_left_alone_after_a_sleep",
