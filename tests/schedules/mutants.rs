@@ -502,13 +502,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "drain.beside_spare",
     },
     Mutant {
-        name: "driver.is_missed_while_parking",
-        file: PARK,
-        find: " || missed_driver",
-        replace: "",
-        program: "driver.left_alone_again_eager",
-    },
-    Mutant {
         name: "drain.ended_worker_is_not_noticed",
         file: SHARED,
         find: "            return self.look_again_if_wanted();",
