@@ -681,13 +681,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "items.key",
     },
     Mutant {
-        name: "compat.loot_unannounced",
-        file: COMPAT_RUNNER,
-        find: "                    // For a moment the others were in no queue.\n                    self.announce();\n",
-        replace: "",
-        program: "compat.loot",
-    },
-    Mutant {
         name: "compat.batch_unannounced",
         file: COMPAT_RUNNER,
         find: "        // For a moment it was in no queue.\n        found.inspect(|_| self.announce())",
