@@ -23,9 +23,10 @@
 //! # What it does not do
 //!
 //! If all workers are kept, events wait for the `async-io` thread, which looks every 10 ms or
-//! so; a [spare thread](ws_executor::Builder::spares) polls what they wake. Code that computes for long belongs into
-//! [`ws_executor::spawn_blocking`], into tasks that yield, or into [`ws_executor::compute`]:
-//! that takes a worker which has no task to poll, and leaves tasks to the others.
+//! so; a [spare thread](ws_executor::Builder::spares) polls what they wake. Code that computes
+//! for long belongs into [`ws_executor::spawn_blocking`], into tasks that yield, or into
+//! [`ws_executor::compute`]: that takes a worker which has no task to poll, and leaves tasks to
+//! the others.
 
 use ws_core::driver::Visitor;
 use ws_executor::{BuildError, Builder, Executor, HostedWorker};
