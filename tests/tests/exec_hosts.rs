@@ -15,7 +15,7 @@ use futures::executor::block_on;
 use tests::drops::Drops;
 use tests::exec::{Gate, until};
 use tests::watchdog::guard;
-use ws_executor::{Executor, HostedWorker, Task, coop};
+use ws_executor::{Executor, HostedWorker, Task, coop, yield_now};
 
 /// What a task has used up is no matter of what the host does besides.
 #[test]
@@ -51,6 +51,68 @@ fn the_budget_of_a_task_ends_with_its_poll() {
         *task.lock().unwrap() = Some(spends);
         ended.wait();
         executor.shutdown();
+    });
+}
+
+/// It does not count as searching: a task from outside is run by the other worker.
+#[test]
+fn a_worker_that_its_host_has_not_polled_yet_hides_no_task() {
+    guard("not polled", || {
+        let (go_on, hosts) = (Gate::new(), AtomicUsize::new(0));
+        let goes_on = go_on.clone();
+        let host = move |worker: HostedWorker| {
+            if hosts.fetch_add(1, Ordering::Relaxed) == 0 {
+                goes_on.wait();
+            }
+            block_on(worker);
+        };
+        let executor = Executor::builder().workers(2).host(host).build().unwrap();
+        until(|| executor.metrics().parked_workers() == 1);
+        executor.block_on(executor.spawn(async {}));
+        go_on.open();
+    });
+}
+
+/// A task that yields is queued on its worker, whose host blocks between two polls of it.
+#[test]
+fn a_host_that_blocks_between_two_polls_keeps_no_task() {
+    guard("blocks between", || {
+        let polls = Arc::new(AtomicUsize::new(0));
+        let last: Arc<Mutex<Option<ThreadId>>> = Arc::default();
+        let blocks = Arc::new(AtomicBool::new(false));
+        let blocked = Gate::new();
+        let host = {
+            let (polls, last, blocks) = (polls.clone(), last.clone(), blocks.clone());
+            let blocked = blocked.clone();
+            move |worker: HostedWorker| {
+                let mut worker = Box::pin(worker);
+                block_on(poll_fn(|cx| {
+                    let polled = worker.as_mut().poll(cx);
+                    let is_here = *last.lock().unwrap() == Some(thread::current().id());
+                    if polled.is_pending() && is_here && blocks.swap(false, Ordering::Relaxed) {
+                        let before = polls.load(Ordering::Relaxed);
+                        until(|| polls.load(Ordering::Relaxed) > before + 10);
+                        blocked.open();
+                    }
+                    polled
+                }));
+            }
+        };
+        let executor = Executor::builder().workers(2).host(host).build().unwrap();
+        let yields = {
+            let (polls, last) = (polls.clone(), last.clone());
+            executor.spawn(async move {
+                loop {
+                    *last.lock().unwrap() = Some(thread::current().id());
+                    polls.fetch_add(1, Ordering::Relaxed);
+                    yield_now().await;
+                }
+            })
+        };
+        until(|| polls.load(Ordering::Relaxed) > 100);
+        blocks.store(true, Ordering::Relaxed);
+        blocked.wait();
+        drop(yields);
     });
 }
 

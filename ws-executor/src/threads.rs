@@ -225,10 +225,11 @@ impl Member {
         let waker = self
             .waker
             .expect("a hosted worker has a place for its waker");
+        self.shared.stop_searching(self.searching);
         let worker = Rc::new(Worker::new(self.shared, self.index, self.queues));
         // Also between the polls: what the host's reactor wakes belongs to this worker.
         let _entered = current::enter(&worker);
-        let hosted = HostedWorker::new(Rc::clone(&worker), waker, self.searching);
+        let hosted = HostedWorker::new(Rc::clone(&worker), waker);
         ignore_panic(|| host(hosted));
     }
 }

@@ -53,19 +53,21 @@ struct Hosted {
 
 /// Where the worker was when it returned `Pending`.
 enum State {
-    Running(Option<Searching>),
+    /// It does not count as searching.
+    Running,
     Parked(Parking),
     Ended,
 }
 
 impl HostedWorker {
-    pub(crate) fn new(worker: Rc<Worker>, waker: Arc<WakerSlot>, searching: Searching) -> Self {
+    /// A worker that does not count as searching: its host may poll it late.
+    pub(crate) fn new(worker: Rc<Worker>, waker: Arc<WakerSlot>) -> Self {
         // The thread is its host's now, until it is polled.
         worker.turning.set(true);
         Self(Kind::Worker(Hosted {
             worker,
             waker,
-            state: State::Running(Some(searching)),
+            state: State::Running,
         }))
     }
 
@@ -88,12 +90,8 @@ impl Hosted {
     /// Takes the worker out of the wake table and of the searchers' count, if the host
     /// gave up before the end.
     fn leave_protocol(&mut self) {
-        let searching = match mem::replace(&mut self.state, State::Ended) {
-            State::Ended => None,
-            State::Running(searching) => searching,
-            State::Parked(parking) => Some(self.worker.unpark_for_good(parking)),
-        };
-        if let Some(searching) = searching {
+        if let State::Parked(parking) = mem::replace(&mut self.state, State::Ended) {
+            let searching = self.worker.unpark_for_good(parking);
             self.worker.shared.stop_searching(searching);
         }
     }
@@ -110,10 +108,10 @@ impl Worker {
     fn advance(&self, state: &mut State, cx: &mut Context<'_>) -> Poll<()> {
         let mut searching = match mem::replace(state, State::Ended) {
             State::Ended => return Poll::Ready(()),
-            State::Running(searching) => {
+            State::Running => {
                 // What the host's reactor has woken between two polls.
                 self.announce_events();
-                searching
+                None
             }
             State::Parked(parking) => match self.unhosted_wake(parking) {
                 Ok(searching) => {
@@ -146,7 +144,12 @@ impl Worker {
                 },
             }
         }
-        *state = State::Running(searching);
+        // The host may run tasks of its own, and these may block.
+        if let Some(searching) = searching {
+            self.shared.stop_searching(searching);
+        }
+        self.announce_rest();
+        *state = State::Running;
         cx.waker().wake_by_ref();
         Poll::Pending
     }
