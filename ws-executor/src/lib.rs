@@ -137,6 +137,7 @@ pub mod model {
     pub use crate::task::abort::{AbortSlot, Wait};
     pub use crate::task::home::Population;
     pub use crate::task::registry::{Registry, Seat};
+    pub use crate::tuning::set_short_polls;
 }
 
 /// Compiles and runs the example in the crate's README.

@@ -24,7 +24,9 @@ pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(20);
 /// measured in time; after shorter ones it is a batch. Such a turn lasts for
 /// [`INJECTOR_LATENCY`] at the least, so the injector gets at most two thirds of a worker's
 /// time, and one job at the least. See `worker/pace.rs`.
-pub(crate) const TURN_WORTH: Duration = Duration::from_micros(10);
+pub(crate) const fn turn_worth() -> Duration {
+    Duration::from_micros(10)
+}
 
 /// How long a turn of the injector lasts at most: a local task should not wait longer. Not
 /// measured.
@@ -41,7 +43,9 @@ pub(crate) const DRIVER_INTERVAL: u64 = 1_000;
 
 /// How much work must be queued on a worker before others are told of it, in nanoseconds:
 /// what it costs to wake one. See `worker/share.rs`.
-pub(crate) const SHARE_WORTH: f64 = 20_000.0;
+pub(crate) const fn share_worth() -> f64 {
+    20_000.0
+}
 
 /// How many tasks in a ring are a backlog, if they are there at two looks of the monitor.
 pub(crate) const BACKLOG: usize = 2;

@@ -14,7 +14,7 @@
 //! # The injector's turn
 //!
 //! Local and injected tasks share a busy worker by time, not by number. If the local polls of
-//! an interval took long ([`TURN_WORTH`]), the injector's turn lasts as long as they did, up to
+//! an interval took long ([`turn_worth`]), the injector's turn lasts as long as they did, up to
 //! [`LONGEST_TURN`]: its jobs run one by one, before the local ones, and what is left stays in
 //! the injector, where other workers see it. If the polls were short, or no local task is due,
 //! the turn is one batch, which goes to the end of the ring: that takes one lock for many jobs.
@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use crate::clock::Instant;
 use crate::tuning::{
-    INJECTOR_INTERVAL, INJECTOR_LATENCY, LIFO_CAP, LIFO_WORTH, LONGEST_TURN, TURN_WORTH,
+    INJECTOR_INTERVAL, INJECTOR_LATENCY, LIFO_CAP, LIFO_WORTH, LONGEST_TURN, turn_worth,
 };
 
 /// The length of the very first stretch, in ticks.
@@ -107,7 +107,7 @@ impl Pace {
     /// Begins a turn of the injector that lasts, after polls that took so long; not if they
     /// were short. The injector stays due until the turn ends.
     pub(super) fn begin_turn(&self, took: Duration) -> bool {
-        if took < TURN_WORTH {
+        if took < turn_worth() {
             return false;
         }
         // What runs now is no local poll: the stretch begins when the turn ends.
@@ -240,7 +240,7 @@ mod tests {
         let pace = Pace::new();
         assert!(!pace.begin_turn(Duration::ZERO));
         assert!(!pace.is_in_turn());
-        assert!(pace.begin_turn(TURN_WORTH));
+        assert!(pace.begin_turn(turn_worth()));
         assert!(pace.tick(), "the injector stays due");
         assert!(pace.turn_goes_on(), "one job at the least");
         std::thread::sleep(INJECTOR_LATENCY);
@@ -258,7 +258,7 @@ mod tests {
             pace.turn.get().map(|turn| turn.limit)
         };
         let middle = (INJECTOR_LATENCY + LONGEST_TURN) / 2;
-        assert_eq!(limit(TURN_WORTH), Some(INJECTOR_LATENCY));
+        assert_eq!(limit(turn_worth()), Some(INJECTOR_LATENCY));
         assert_eq!(limit(middle), Some(middle));
         assert_eq!(limit(Duration::from_secs(1)), Some(LONGEST_TURN));
     }

@@ -7,13 +7,13 @@
 //! task where one needs 100.
 //!
 //! So a worker tells others of its ring only if the *backlog*, the number of tasks in it
-//! times the mean time of a poll, is worth it ([`SHARE_WORTH`]); thieves go by the same
+//! times the mean time of a poll, is worth it ([`share_worth`]); thieves go by the same
 //! measure. Everything below is left to the [`monitor`](crate::monitor), as the LIFO slot is:
 //! it shares what does not move, or does not get less.
 
 use super::Worker;
 use crate::shared::Shared;
-use crate::tuning::SHARE_WORTH;
+use crate::tuning::share_worth;
 
 impl Worker {
     /// Tells others of what was put into the ring: the monitor, and a worker if it is worth it.
@@ -21,7 +21,7 @@ impl Worker {
     pub(super) fn announce(&self) {
         self.shared.monitor.watch();
         let backlog = self.ring.len() as f64 * self.pace.mean();
-        if backlog >= SHARE_WORTH {
+        if backlog >= share_worth() {
             self.shared.notify_one();
         }
     }
@@ -40,7 +40,7 @@ impl Shared {
     pub(crate) fn is_worth_stealing_from(&self, worker: usize) -> bool {
         let remote = &self.remotes[worker];
         let tasks = remote.ring.len();
-        tasks > 0 && tasks as f64 * remote.counters.mean_poll() >= SHARE_WORTH
+        tasks > 0 && tasks as f64 * remote.counters.mean_poll() >= share_worth()
     }
 
     /// Whether there is work that a parked worker should be notified of.
