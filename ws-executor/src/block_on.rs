@@ -1,16 +1,17 @@
 //! Running a future on the calling thread.
 //!
-//! The future is polled here, and the thread sleeps while it is pending. On a
-//! worker of an executor that would be a waste, and worse: if every worker waits
-//! for a task, nobody is left to run it. So there the thread goes on being a worker
-//! while it waits, and runs other tasks on top of the one that waits.
+//! The calling thread polls the future, and sleeps while the future is pending. A worker must
+//! not sleep there: if every worker waited for a task, none would be left to run it. So a
+//! worker runs other tasks while it waits. Their polls are nested *on top* of the one that
+//! waits: on the same stack, inside the call.
 //!
-//! That has limits, which are documented at [`Executor::block_on`]: what is on top
-//! has to return before the future below is polled again, and the stack is finite.
-//! When half of it is used, a call that would have to wait panics.
+//! That has two limits, which are documented at [`Executor::block_on`]. The nested poll must
+//! return before the future below is polled again. And the stack is finite: when half of it is
+//! used, a call that would have to wait panics.
 //!
-//! A future that yields is due again at once, and would keep its worker from all others. So
-//! one job has its turn before each poll of such a future (`worker/give_way.rs`).
+//! A future that yields is due again at once, and would keep its worker from all other tasks.
+//! So the worker runs one job before each further poll of such a future
+//! (`worker/give_way.rs`).
 //!
 //! A [scope](crate::scope()) must not end before its tasks, not even by a panic. So it
 //! makes sure that there is [`Room`] before it begins.
@@ -47,12 +48,12 @@ use crate::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
 use crate::until::Until;
 use crate::worker::{Worker, current};
 
-/// Polls `future` on this thread until it is ready. It most likely waits for tasks of
-/// `shared`, if that is given.
+/// Polls `future` on this thread until it is ready. If `shared` is given, the future most
+/// likely waits for tasks of that executor.
 ///
 /// # Panics
 ///
-/// If it would have to wait on a worker, and there is no room for other tasks.
+/// On a worker, if the call would have to wait, and there is no room for other tasks.
 pub(crate) fn block_on<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
     match block_on_with(None, shared, future) {
         Ok(output) => output,
@@ -68,13 +69,13 @@ pub(crate) fn block_on_in<F: Future>(room: Room, shared: Option<&Shared>, future
     }
 }
 
-/// Evidence that a worker has room to run tasks on top of a call that waits; any other
-/// thread just sleeps.
+/// Evidence that a worker has room on its stack to run tasks on top of a call that waits. Any
+/// other thread needs no room: it just sleeps.
 #[must_use]
 pub(crate) struct Room(());
 
 impl Room {
-    /// Looks for room for a call to come.
+    /// Checks that there is room for a call to come.
     ///
     /// # Panics
     ///
@@ -110,8 +111,9 @@ fn block_on_with<F: Future>(
     })
 }
 
-/// On a thread that is not a worker. If the executor has no driver, the `block_on` around this
-/// call may have one: then the future is in that driver's context, and is polled in its way.
+/// On a thread that is not a worker. If the executor has neither driver nor host, the
+/// `block_on` around this call may have one. Then the future is in that driver's context, and
+/// is polled as that driver requires.
 fn block_on_thread<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
     let outer = match shared {
         Some(shared) if shared.hosts_visitors() => None,
@@ -131,10 +133,10 @@ fn block_on_thread<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
     }
 }
 
-/// Waits for a visitor without a reactor.
+/// Waits for a visitor, without a reactor.
 type Wait<'a> = dyn Fn(Visitor<'_>) + 'a;
 
-/// As the driver or the host wants it, on a thread that is no worker.
+/// Lets the driver or the host run the future, on a thread that is not a worker.
 fn block_on_visitor<F: Future>(
     by: impl FnOnce(Visitor<'_>, &Wait<'_>),
     shared: Option<&Shared>,
@@ -144,8 +146,8 @@ fn block_on_visitor<F: Future>(
     let mut output = None;
     let mut visitor = pin!(poll_fn(|cx| {
         if output.is_none() {
-            // The waker may be the reactor's: not one of ours. A panic is the future's, and
-            // goes around `by`.
+            // The waker may be the reactor's: it is not one of ours, and not trusted. A panic
+            // of the future does not unwind through `by`: it is resumed below.
             match contain(|| coop::unlimited(|| future.as_mut().poll(cx))) {
                 Ok(Poll::Pending) => {
                     drop_line();
@@ -159,7 +161,7 @@ fn block_on_visitor<F: Future>(
     }));
     let wait = |visitor: Visitor<'_>| with_sleeper(|sleeper| sleeper.run(shared, visitor));
     by(visitor.as_mut(), &wait);
-    // If that has done its duty, this is ready already.
+    // If `by` has run the visitor to its end, as it must, this returns at once.
     wait(visitor.as_mut());
     match output.expect("a visitor is ready when it has its output") {
         Ok(output) => output,
@@ -187,7 +189,7 @@ fn block_on_worker<F: Future>(
         if let Poll::Ready(output) = poll_on_worker(worker, future.as_mut(), &waker) {
             return Ok(output);
         }
-        // After a shutdown nothing runs on top: all ends by being dropped.
+        // After a shutdown no room is needed: tasks are no longer polled, but dropped.
         if room.is_none() && !worker.shared().is_closed() {
             return Err(TooDeep::new(worker, Reason::Task));
         }
@@ -198,8 +200,8 @@ fn block_on_worker<F: Future>(
     }
 }
 
-/// Runs other jobs until the signal: one at least, so that a future that yields does not keep
-/// its worker from all others. Returns early if the executor is closed.
+/// Runs other jobs until the signal is set, but at least one job: a future that yields must not
+/// keep its worker from all other tasks. Returns early if the executor is closed.
 fn run_on_top(worker: &Worker, signal: &impl Until) {
     if signal.is_over() {
         worker.give_way();
@@ -207,7 +209,7 @@ fn run_on_top(worker: &Worker, signal: &impl Until) {
     worker.run(signal);
 }
 
-/// One more call that waits on a worker, until it is dropped, also by a panic.
+/// A call that waits on a worker. The drop ends it, also in a panic.
 struct Nested<'a> {
     worker: &'a Worker,
     forking: bool,
@@ -218,7 +220,7 @@ impl<'a> Nested<'a> {
         worker.nesting().set(worker.nesting().get() + 1);
         Self {
             worker,
-            // What runs on top is in no join, whatever is below.
+            // A task on top is not in a join, even if the call below is in one.
             forking: worker.forking().replace(false),
         }
     }
@@ -232,7 +234,7 @@ impl Drop for Nested<'_> {
     }
 }
 
-/// There is no room for tasks on top of one more call that waits.
+/// One more call cannot wait here: there is no room to run tasks on top of it.
 struct TooDeep {
     nesting: u32,
     reason: Reason,
@@ -277,8 +279,8 @@ impl fmt::Display for TooDeep {
     }
 }
 
-/// [`poll`], as the worker's driver wants it. A panic is the future's, and goes around the
-/// driver.
+/// [`poll`], inside the scope that the worker's driver provides. A panic of the future does
+/// not unwind through the driver.
 fn poll_on_worker<F: Future>(
     worker: &Worker,
     mut future: Pin<&mut F>,
@@ -291,7 +293,7 @@ fn poll_on_worker<F: Future>(
         }
     };
     worker.shared().within_driver(&mut poll_once);
-    // If the driver has done its duty, that is done already.
+    // If the driver has called `poll_once`, as it must, this does nothing.
     poll_once();
     match polled.expect("it was polled") {
         Ok(polled) => polled,
@@ -299,7 +301,7 @@ fn poll_on_worker<F: Future>(
     }
 }
 
-/// Polls outside of any task: with no end to the budget, and a waker of our own.
+/// Polls outside of any task: with an unlimited budget, and a waker of our own.
 fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
     let mut cx = Context::from_waker(waker);
     let polled = coop::unlimited(|| shield::trusting(waker, || future.poll(&mut cx)));
@@ -342,8 +344,8 @@ impl<U: Unpark> Wake for Signal<U> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // ORDERING(block_on.signal): release side. If it was set already, whoever set
-        // it has unparked, or is about to.
+        // ORDERING(block_on.signal): release side. If the flag was set already, the thread
+        // that set it has unparked, or is about to.
         if !self.set.swap(true, Ordering::AcqRel) {
             self.unparker.unpark();
         }
@@ -351,21 +353,21 @@ impl<U: Unpark> Wake for Signal<U> {
 }
 
 thread_local! {
-    /// A thread's parker and waker, kept for the next call; absent during one.
+    /// A thread's parker and waker, kept for the next call. Absent during a call.
     static CACHED: RefCell<Option<Sleeper>> = const { RefCell::new(None) };
 }
 
-/// What a thread that is no worker sleeps on.
+/// What a thread that is not a worker sleeps on.
 struct Sleeper {
     parker: ThreadParker,
     signal: Arc<Signal<ws_core::ThreadUnparker>>,
     waker: Waker,
-    /// How often to look before sleeping; adapts.
+    /// How many looks at the signal there are before a sleep; adapts.
     spins: Cell<u32>,
 }
 
-/// Calls `code` with this thread's sleeper; one inside another gets a fresh one, so
-/// that none takes the token of the other.
+/// Calls `code` with this thread's sleeper. A call inside another one gets a fresh sleeper, so
+/// that neither takes the other's token.
 fn with_sleeper<R>(code: impl FnOnce(&Sleeper) -> R) -> R {
     let cached = CACHED.try_with(|cached| cached.take()).ok().flatten();
     let sleeper = cached.unwrap_or_else(Sleeper::new);
@@ -398,8 +400,8 @@ impl Sleeper {
         }
     }
 
-    /// Waits for the signal; for a while without the help of the system, if that has
-    /// proved useful, and if there is a core to spare.
+    /// Waits for the signal. At first the thread spins for a while, if spinning has proved
+    /// useful, and if the workers leave a core to it.
     fn wait(&self, shared: Option<&Shared>) {
         let spins = self.spins.get();
         let has_spare_core = shared.is_some_and(Shared::leaves_a_core);

@@ -1,4 +1,4 @@
-//! How an executor is made.
+//! How an executor is configured and started.
 
 use std::error::Error;
 use std::fmt;
@@ -30,9 +30,9 @@ use crate::worker::{AnyParker, Queues};
 /// every idle worker looks at all others.
 const MAX_WORKERS: usize = 4096;
 
-/// Chooses what an [`Executor`] is like.
+/// Configures and starts an [`Executor`].
 ///
-/// Nothing is checked before [`build`](Self::build).
+/// [`build`](Self::build) checks the settings; nothing is checked before.
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -79,44 +79,46 @@ impl Builder {
         }
     }
 
-    /// How many workers there are: 1 to 4,096. As many as there are processors
-    /// available unless this is called.
+    /// Sets the number of workers: 1 to 4,096. The default is the number of processors that
+    /// are available.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// The name of each worker's thread, by the worker's number, counted from 0.
+    /// Sets the name of each worker's thread, by the worker's number, counted from 0.
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
         self.thread_name = Arc::new(name);
         self
     }
 
-    /// The size of each worker's stack, in bytes. That of the standard library unless
-    /// this is called. A [`block_on`](Executor::block_on) inside a task needs more of it
-    /// than an `await`.
+    /// Sets the size of each worker's stack, in bytes. The default is that of the standard
+    /// library. A [`block_on`](Executor::block_on) inside a task needs more stack than an
+    /// `await`.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.orders.stack_size = Some(bytes);
         self
     }
 
-    /// Runs on each worker's thread before anything else, with the worker's number. If
-    /// it panics, [`build`](Self::build) gives an error. It also runs on
-    /// [spare threads](Self::spares), with the number after the last worker's; if it panics
-    /// there, there are no more of them.
+    /// Sets a hook that runs on each worker's thread before anything else, with the worker's
+    /// number. If the hook panics, [`build`](Self::build) gives an error.
+    ///
+    /// The hook also runs on [spare threads](Self::spares), with the number after the last
+    /// worker's. If it panics there, no further spare thread is started.
     pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.orders.on_start = Some(Arc::new(hook));
         self
     }
 
-    /// Runs on each worker's thread after everything else, with the worker's number.
+    /// Sets a hook that runs on each worker's thread after everything else, with the worker's
+    /// number.
     pub fn on_thread_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.orders.on_stop = Some(Arc::new(hook));
         self
     }
 
-    /// What each worker sleeps in, by the worker's number. A [`ThreadParker`] unless
-    /// this is called.
+    /// Sets what each worker sleeps in, by the worker's number. The default is a
+    /// [`ThreadParker`].
     pub fn parker<P>(mut self, parker: impl Fn(usize) -> P + Send + Sync + 'static) -> Self
     where
         P: Park + 'static,
@@ -125,25 +127,25 @@ impl Builder {
         self
     }
 
-    /// A reactor that an idle worker sleeps in; see [`ws_core::driver`].
+    /// Sets a reactor that an idle worker sleeps in; see [`ws_core::driver`].
     pub fn driver(mut self, driver: impl Driver) -> Self {
         self.driver = Some(Box::new(driver));
         self
     }
 
-    /// What happens to the driver when its worker leaves it to run tasks.
+    /// Sets what happens to the driver when its worker leaves it to run tasks.
     pub fn driver_handoff(mut self, handoff: DriverHandoff) -> Self {
         self.handoff = handoff;
         self
     }
 
-    /// Runs each worker as a future, on its thread, by `host`: for reactors that are
-    /// best driven by their own `block_on`.
+    /// Makes each worker a future, and runs that by `host` on the worker's thread: for reactors
+    /// that are best driven by their own `block_on`.
     ///
-    /// `host` has to poll the worker until it is ready, and soon after it was woken: until
-    /// then it counts as looking for work, and other workers that are asleep may not be told
-    /// of new tasks. While `host` does something else, the tasks that are queued on its worker
-    /// may wait.
+    /// `host` must poll the worker until it is ready, and soon after each wake. Until that poll
+    /// the worker counts as searching, and other workers that are asleep may not be notified of
+    /// new tasks. While `host` does something else, the tasks that are queued on its worker may
+    /// wait.
     ///
     /// `host` is also called on [spare threads](Self::spares); see [`HostedWorker::is_spare`].
     ///
@@ -160,12 +162,12 @@ impl Builder {
         self
     }
 
-    /// Runs the futures of [`block_on`](Executor::block_on), on threads that are no workers,
-    /// by `host`: so that they wait in the reactor, too.
+    /// Runs the futures of [`block_on`](Executor::block_on) by `host`, on threads that are not
+    /// workers. So these threads wait in the reactor, too.
     ///
-    /// `host` has to poll the future until it is ready; if it returns earlier, or panics, the
+    /// `host` must poll the future until it is ready. If it returns earlier, or panics, the
     /// thread waits as it does without a host. An executor with a
-    /// [driver](ws_core::Driver::block_on) asks that instead.
+    /// [driver](ws_core::Driver::block_on) uses that instead.
     ///
     /// ```
     /// let executor = ws_executor::Executor::builder()
@@ -180,34 +182,34 @@ impl Builder {
         self
     }
 
-    /// Whether the task that was woken last runs next, while its data is in the cache;
-    /// yes unless this is called. Without it tasks run in the order they were woken in.
+    /// Sets whether the task that was woken last runs next, while its data is in the cache. The
+    /// default is yes. Without the slot, tasks run in the order in which they were woken.
     pub fn lifo_slot(mut self, on: bool) -> Self {
         self.lifo_slot = on;
         self
     }
 
-    /// How many units of [budget](crate::coop) a task has in each poll: 128 unless this
-    /// is called, at least 1.
+    /// Sets how many units of [budget](crate::coop) a task has in each poll: at least 1. The
+    /// default is 128.
     pub fn budget(mut self, units: u32) -> Self {
         self.budget = units;
         self
     }
 
-    /// The seed for the choice of victims. The same for every executor unless this is
-    /// called; what runs where still depends on the threads.
+    /// Sets the seed for the choice of victims. The default is the same for every executor.
+    /// Where a task runs still depends on the timing of the threads.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How many spare threads there may be: 8 unless this is called.
+    /// Sets how many spare threads there may be. The default is 8.
     ///
     /// While every worker is kept by a poll that blocks or computes, or is in a
     /// [join](crate::join), a spare thread polls the other tasks, within 20 milliseconds as a
-    /// rule. If a task blocks that thread as well, another one goes on. With 0, tasks wait for
-    /// a worker. A spare thread is started when it is needed for the first time, and sleeps
-    /// while it is not needed.
+    /// rule. If a task blocks that thread as well, another spare thread takes over. With 0,
+    /// tasks wait for a worker. A spare thread is started when it is needed for the first time,
+    /// and sleeps while it is not needed.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -225,14 +227,15 @@ impl Builder {
         self
     }
 
-    /// Calls `hook` when a poll has taken longer than 100 milliseconds, once for each such
-    /// poll, while it goes on. Joins and computations do not count: they may take long.
+    /// Sets a hook that is called when a poll has taken longer than 100 milliseconds: once for
+    /// each such poll, while the poll continues. Joins and computations do not count: they may
+    /// take long.
     ///
-    /// The hook runs on the monitor's thread. While it blocks, nobody looks after tasks that
-    /// their workers do not get to. A panic of the hook ends there.
+    /// The hook runs on the monitor's thread. While the hook blocks, the monitor does not look
+    /// after tasks whose workers are kept by a poll. A panic of the hook is caught.
     ///
     /// With a hook, the monitor is awake while any worker is.
-    /// [`Metrics::stalls`](crate::Metrics::stalls) counts without one, too.
+    /// [`Metrics::stalls`](crate::Metrics::stalls) counts without a hook, too.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -264,8 +267,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If a number is out of range, if a thread cannot be started, or if a hook panics.
-    /// The threads that were started by then are ended first.
+    /// If a setting is invalid, if a thread cannot be started, or if a hook panics. The threads
+    /// that were already started are ended first.
     pub fn build(self) -> Result<Executor, BuildError> {
         let workers = self.check()?;
         let (names, mut parkers, wakers) = self.make_parts(workers)?;
@@ -326,7 +329,7 @@ impl Builder {
         Ok(workers)
     }
 
-    /// Calls the user's functions, while there are no threads yet.
+    /// Calls the user's functions, before there are threads.
     #[expect(
         clippy::type_complexity,
         reason = "three lists, one entry for each worker"
@@ -395,7 +398,7 @@ fn start_all(
     }
 }
 
-/// What a panic says.
+/// The text of a panic.
 fn text_of(payload: &Payload) -> String {
     let text = payload
         .downcast_ref::<&str>()
@@ -417,8 +420,8 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// Hides which parker it is, and ends its panics, also those of its drop: whoever parks, or
-/// unparks, or lets go of it may be holding what others borrow.
+/// Hides the type of a parker, and catches its panics, also those of its drop: the thread that
+/// parks, unparks, or drops it may hold something that other threads borrow.
 struct Erased<P> {
     parker: Contained<P>,
     unparker: Arc<dyn Unpark>,
@@ -458,7 +461,7 @@ impl<U: Unpark> Unpark for ErasedUnparker<U> {
     }
 }
 
-/// Why an executor could not be built; from [`Builder::build`].
+/// Why an executor could not be built; the error of [`Builder::build`].
 #[derive(Debug)]
 pub struct BuildError(Kind);
 

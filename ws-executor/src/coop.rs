@@ -1,18 +1,19 @@
 //! The cooperative budget: how much a task may do in one poll.
 //!
-//! A future that finds all its resources ready never returns `Pending`, and
-//! whoever awaits such futures in a loop keeps its worker for ever. So each poll of a
-//! task starts with a budget of units (128 unless [`Builder::budget`] says
-//! otherwise), and resources that may be ready again and again take one for
-//! each success. When it is used up they return `Pending` and wake the task, which
-//! then lines up behind the others.
+//! A future that finds all its resources ready never returns `Pending`. A task that awaits
+//! such futures in a loop keeps its worker for ever. So each poll of a task starts with a
+//! budget of 128 units, unless [`Builder::budget`] sets another number. A resource that may be
+//! ready again and again takes one unit for each success. When the budget is used up, the
+//! resource returns `Pending` and wakes the task, which then waits behind the other tasks.
 //!
-//! Awaiting a [`Task`](crate::Task) takes a unit; your own loops can
-//! [`consume`] one each turn. Outside of tasks, and in code that [computes], the budget has no
-//! end. A `block_on` of another crate inside a task's poll has what is left of the task's: when
-//! that is used up it polls for ever, since nobody refills it. [`block_on`](crate::block_on()) has
-//! a budget without end: a loop over ready resources inside it never returns to a timeout around
-//! the loop. Spawn the loop, or [`yield_now`](crate::yield_now()) in it.
+//! Awaiting a [`Task`](crate::Task) takes a unit; your own loops can [`consume`] one in each
+//! turn. Outside of tasks, and in code that [computes], the budget is unlimited.
+//!
+//! A `block_on` of another crate inside a task's poll has the rest of the task's budget. When
+//! that is used up, the `block_on` polls for ever, since nothing refills the budget. Our
+//! [`block_on`](crate::block_on()) has an unlimited budget: a loop over ready resources inside
+//! it never returns to a timeout around the loop. Spawn the loop, or call
+//! [`yield_now`](crate::yield_now()) in it.
 //!
 //! [computes]: crate::compute
 //!
@@ -24,10 +25,10 @@ use std::task::{Context, Poll};
 
 use ws_core::sync::thread_local;
 
-/// More than anyone uses up.
+/// The budget outside of tasks: more than any code uses up.
 const UNLIMITED: u32 = u32::MAX;
 
-/// Units for one poll, unless the builder says otherwise; the number of tokio.
+/// Units for one poll, unless the builder sets another number; tokio's number.
 pub(crate) const DEFAULT: u32 = 128;
 
 thread_local! {
@@ -65,7 +66,7 @@ pub fn has_budget() -> bool {
 }
 
 fn left() -> u32 {
-    // A thread whose locals are gone runs no tasks any more.
+    // A thread whose thread-locals are gone no longer runs tasks.
     BUDGET.try_with(Cell::get).unwrap_or(UNLIMITED)
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn refill(units: u32) {
     set(units);
 }
 
-/// Runs code that is no part of a task, and gives the task its budget back after.
+/// Runs code that is not part of a task, and restores the task's budget afterwards.
 pub(crate) fn unlimited<R>(code: impl FnOnce() -> R) -> R {
     with(UNLIMITED, code)
 }

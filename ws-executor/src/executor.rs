@@ -55,7 +55,7 @@ impl Executor {
         }
     }
 
-    /// Returns a builder, to choose the number of workers and other things.
+    /// Returns a builder, which sets the number of workers and everything else.
     ///
     /// ```
     /// let executor = ws_executor::Executor::builder().workers(1).build()?;
@@ -66,7 +66,7 @@ impl Executor {
         Builder::new()
     }
 
-    /// Returns a handle, with which tasks can be spawned from anywhere.
+    /// Returns a handle, which spawns tasks from any thread.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -93,7 +93,7 @@ impl Executor {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // As in `Handle::spawn`; in an unoptimised build each call is one more copy.
+        // As in `Handle::spawn`, but repeated: in an unoptimised build a call copies the future.
         if task::is_large::<F>() {
             return self.handle.start(Box::pin(future));
         }
@@ -118,22 +118,21 @@ impl Executor {
 
     /// Runs a future on the calling thread, until it is ready.
     ///
-    /// The future need neither be `Send` nor live long. Tasks that it spawns run on the
-    /// workers.
+    /// The future need not be `Send`, and may borrow. Tasks that it spawns run on the workers.
     ///
-    /// It can be called anywhere, also inside another `block_on`, and inside a task. On
-    /// a worker, of whichever executor, other tasks of that worker run on top of the
-    /// waiting one meanwhile, so that waiting for them does not block for ever. Mind
-    /// what that means: the wait ends only after the task on top has returned from its
-    /// poll, and if that task waits in the same manner for something that only the one
-    /// below it would do, both wait for ever. In a task, `await` is better.
-    ///
-    /// The stack sets the limit to that: some hundred calls, one inside the other, unless
-    /// [`Builder::stack_size`] says otherwise.
+    /// The call is allowed anywhere, also inside another `block_on`, and inside a task. On a
+    /// worker, of whichever executor, the worker polls other tasks while the call waits. So the
+    /// call may wait for a task of the same worker. In a task, `await` is better, because these
+    /// polls are nested inside the call, and that has two limits:
+    /// - The call returns only after the nested poll has returned. Deadlock: a task that is
+    ///   polled inside the call must not itself block on something that only the outer task
+    ///   would do.
+    /// - The stack limits the nesting to some hundred calls, one inside the other;
+    ///   [`Builder::stack_size`] changes that.
     ///
     /// # Panics
     ///
-    /// If the future panics. On a worker of which half the stack is used also if the future
+    /// If the future panics. On a worker that has used half of its stack, also if the future
     /// is not ready at once.
     ///
     /// ```
@@ -157,7 +156,7 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// If one of them does. If `a` panics, `b` may never run; see [`Handle::join`].
+    /// If a closure does. If `a` panics, `b` may never run; see [`Handle::join`].
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -186,13 +185,13 @@ impl Executor {
 
     /// Runs tasks that borrow from the caller, and returns when all have ended.
     ///
-    /// As `std::thread::scope`, for futures. It waits in the manner of
-    /// [`block_on`](Self::block_on). If a task panics that nobody awaits, or `code`
-    /// does, the panic goes on when all tasks have ended.
+    /// This is `std::thread::scope` for futures. The call waits as
+    /// [`block_on`](Self::block_on) does.
     ///
     /// # Panics
     ///
-    /// Besides, before anything else, on a worker of which half the stack is used.
+    /// - After all tasks have ended: if `code` panics, or if a task panics and nobody awaits it.
+    /// - Before `code` is called: on a worker that has used half of its stack.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -236,11 +235,11 @@ impl Executor {
         self.handle.workers()
     }
 
-    /// Stops: drops every task, and waits for the threads to end.
+    /// Shuts down: drops every task, and waits for the threads to end.
     ///
-    /// A task that is being polled is dropped after that poll, so this waits for it. On
-    /// a worker of this executor, that is inside one of its tasks, it cannot wait, and
-    /// the threads end later, by themselves.
+    /// A task that is being polled is dropped after that poll, so the call waits for the poll.
+    /// On a thread of this executor, such as inside one of its tasks, the call cannot wait: the
+    /// threads end later, by themselves.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -252,9 +251,8 @@ impl Executor {
         drop(self);
     }
 
-    /// As [`shutdown`](Self::shutdown), but waits no longer than this for polls that do
-    /// not end. Returns whether all threads have ended; those that have not will do so
-    /// after their poll.
+    /// As [`shutdown`](Self::shutdown), but waits no longer than `timeout` for polls that do
+    /// not end. Returns whether all threads have ended; the others end after their polls.
     ///
     /// ```
     /// use std::time::Duration;
@@ -270,7 +268,7 @@ impl Executor {
         self.wait_for(threads, Some(timeout))
     }
 
-    /// Blocks until there is no task; see [`Handle::wait_idle`].
+    /// Blocks until the executor has no task; see [`Handle::wait_idle`].
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -286,12 +284,12 @@ impl Executor {
         self.handle.wait_idle();
     }
 
-    /// Runs what is due, and all that follows from it, then shuts down.
+    /// Runs the tasks that are due, and those that they wake or spawn, then shuts down.
     ///
-    /// That is: until every queue is empty and every worker idle. Tasks that wait for
-    /// something else at that moment are dropped; [`wait_idle`](Self::wait_idle) waits for
-    /// them. New tasks are taken until then. On a worker of this executor it does not wait,
-    /// as [`shutdown`](Self::shutdown).
+    /// The shutdown begins when every queue is empty and every worker is idle. Until then new
+    /// tasks are accepted. Tasks that wait for something else at that moment are dropped;
+    /// [`wait_idle`](Self::wait_idle) waits for them. On a thread of this executor the call does
+    /// not wait, as [`shutdown`](Self::shutdown).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -320,7 +318,7 @@ impl Executor {
     }
 
     /// Steps 12 and 13 of [`refused`]: waits for the end of all threads, not much longer than
-    /// the `limit`. Returns whether they have ended; on one of them it does not wait.
+    /// the `limit`. Returns whether they have ended. On one of these threads it does not wait.
     fn wait_for(&self, threads: Threads, limit: Option<Duration>) -> bool {
         // This may be inside the drop of a future.
         refused::drop_line();

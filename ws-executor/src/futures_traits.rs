@@ -1,10 +1,10 @@
-//! The spawning traits: of the `futures` crate, and our own.
+//! The spawning traits: those of the `futures` crate, and our own.
 
 use futures_task::{FutureObj, LocalFutureObj, LocalSpawn, Spawn, SpawnError};
 
 use crate::{Executor, Handle, LocalExecutor};
 
-/// The answer to `status`: a shut-down executor takes nothing.
+/// The result of `status`: a shut-down executor accepts no tasks.
 fn open(handle: &Handle) -> Result<(), SpawnError> {
     if handle.is_shut_down() {
         return Err(SpawnError::shutdown());

@@ -1,8 +1,8 @@
 //! The process-wide executor, and the functions that use it.
 //!
-//! It is started by the first call that needs it, and never shut down; it does not
-//! keep the process from exiting. It has as many workers as there are processors
-//! available, or as the environment variable `WS_WORKERS` says.
+//! The first call that needs the executor starts it. It is never shut down, and does not
+//! keep the process from exiting. The environment variable `WS_WORKERS` sets the number of its
+//! workers; the default is the number of processors that are available.
 
 use std::env;
 use std::sync::OnceLock;
@@ -40,8 +40,8 @@ fn start() -> Executor {
 
 /// Runs a future on the calling thread, until it is ready.
 ///
-/// Inside, [`Handle::current`] is the process-wide executor. What is said at
-/// [`Executor::block_on`] holds here, too.
+/// Inside, [`Handle::current`] is the process-wide executor. The rules of
+/// [`Executor::block_on`] hold here, too.
 ///
 /// ```
 /// let answer = ws_executor::block_on(async {
@@ -60,7 +60,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 
 /// Spawns a task on the process-wide executor.
 ///
-/// In a task of another executor, [`Handle::current`] spawns on that one.
+/// To spawn on the executor of the calling task instead, use [`Handle::current`].
 ///
 /// ```
 /// let task = ws_executor::spawn(async { "hello" });
@@ -103,11 +103,12 @@ where
     handle().spawn_many(futures)
 }
 
-/// Runs code that blocks, on a thread that is there for that.
+/// Runs code that blocks, on a thread for such code.
 ///
 /// There is one pool of up to 512 such threads for the whole process, apart from all
-/// workers. Dropping the task cancels it if it has not begun; then it runs to its end. If
-/// the system refuses the pool its first thread, the task is cancelled.
+/// workers. Dropping the task cancels the code if it has not begun. Code that has begun runs to
+/// its end. If the pool has no thread and the system refuses to start one, the task is
+/// cancelled.
 ///
 /// ```
 /// let size = ws_executor::spawn_blocking(|| std::fs::metadata("/").map(|meta| meta.len()));
@@ -143,8 +144,8 @@ pub fn scope<'env, R>(code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 
 /// Runs two closures, at the same time if a worker is free; see [`Handle::join`].
 ///
-/// On a worker, of whichever executor, it uses that one's workers; elsewhere those of the
-/// innermost `block_on` or the process-wide ones.
+/// On a worker, of whichever executor, `join` uses the workers of that executor. Elsewhere it
+/// uses those of the innermost `block_on`, or of the process-wide executor.
 ///
 /// ```
 /// fn fib(n: u32) -> u64 {
@@ -160,7 +161,7 @@ pub fn scope<'env, R>(code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 ///
 /// # Panics
 ///
-/// If one of them does, or if the process-wide executor cannot be started. If `a` panics, `b`
+/// If a closure does, or if the process-wide executor cannot be started. If `a` panics, `b`
 /// may never run; see [`Handle::join`].
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
@@ -179,7 +180,7 @@ where
 /// Runs code that computes for long on a worker, away from the calling task; see
 /// [`Handle::compute`].
 ///
-/// It uses the executor of the calling task or `block_on`, or the process-wide one.
+/// It uses the executor of the calling task or `block_on`, otherwise the process-wide one.
 ///
 /// ```
 /// let total = ws_executor::block_on(async {
@@ -201,8 +202,8 @@ where
 
 /// Runs a closure on a worker, and returns what it returns; see [`Handle::install`].
 ///
-/// On a worker, of whichever executor, it just calls the closure; elsewhere it uses the
-/// workers of the innermost `block_on` or the process-wide ones.
+/// On a worker, of whichever executor, `install` just calls the closure. Elsewhere it uses the
+/// workers of the innermost `block_on`, or of the process-wide executor.
 ///
 /// ```
 /// let sum = ws_executor::install(|| {

@@ -16,8 +16,8 @@ use crate::{block_on, blocking, fork, pinned};
 /// A reference to an [`Executor`](crate::Executor): spawns tasks on it, from any
 /// thread.
 ///
-/// Cloning is cheap, and handles do not keep the workers alive. After a shutdown
-/// every method still works; tasks are then cancelled at once.
+/// Cloning is cheap. A handle does not keep the workers alive: after a shutdown every method
+/// still works, but tasks are cancelled at once.
 ///
 /// ```
 /// use ws_executor::{Executor, Handle};
@@ -79,8 +79,8 @@ impl Handle {
 
     /// Spawns a task.
     ///
-    /// On a worker of the same executor it goes to that worker, otherwise to the queue
-    /// that all share.
+    /// On a worker of the same executor, the task goes to a queue of that worker. Elsewhere it
+    /// goes to the queue that all workers share.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -113,10 +113,10 @@ impl Handle {
         task
     }
 
-    /// Spawns many tasks: they are published at once, and as many workers are
-    /// notified as can help.
+    /// Spawns many tasks: publishes them all at once, and notifies as many workers as can
+    /// help.
     ///
-    /// If the iterator panics, the tasks of the futures before that run, detached.
+    /// If the iterator panics, the tasks of the futures before the panic run, detached.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -142,12 +142,12 @@ impl Handle {
         std::mem::take(&mut batch.tasks)
     }
 
-    /// Spawns a task on one worker, where its future is made, polled and dropped, so
-    /// that it need not be `Send`.
+    /// Spawns a task on one worker, where its future is made, polled and dropped. So the
+    /// future need not be `Send`.
     ///
-    /// No other worker can help out: it waits while its worker is in a poll that blocks, in a
-    /// computation or in a [`join`](Self::join). A half of a join that waits for a task of the
-    /// worker that waits for this half waits for ever.
+    /// No other worker can help out: the task waits while its worker is in a poll that blocks,
+    /// in a computation or in a [`join`](Self::join). Deadlock: a closure of a join must not
+    /// wait for a task that is pinned to the worker which is waiting for that closure.
     ///
     /// ```
     /// use std::rc::Rc;
@@ -173,7 +173,7 @@ impl Handle {
         pinned::spawn(&self.shared, worker, build)
     }
 
-    /// Runs `code`, which may block, on a thread that is there for that; see
+    /// Runs `code`, which may block, on a thread for blocking code; see
     /// [`spawn_blocking`](crate::spawn_blocking).
     ///
     /// ```
@@ -205,14 +205,14 @@ impl Handle {
 
     /// Runs two closures, at the same time if a worker is free, and returns both results.
     ///
-    /// They may borrow. `b` can be stolen by another worker while the calling one runs
-    /// `a`; if none is free it runs after `a`, as if it had been called, and that costs
-    /// a few nanoseconds: so a problem can be divided until its parts are small. On a
-    /// worker nothing is allocated. A thread that is no worker of this executor, such as
-    /// one in `block_on`, sends both to a worker and waits.
+    /// The closures may borrow. Another worker can steal `b` while the calling worker runs
+    /// `a`. If none steals it, `b` runs after `a`, as an ordinary call. That costs a few
+    /// nanoseconds, so a problem can be divided until its parts are small. On a worker nothing
+    /// is allocated. A thread that is not a worker of this executor, such as one in `block_on`,
+    /// sends both closures to a worker and waits.
     ///
-    /// A worker that waits for `b` runs parts of other joins meanwhile, but no tasks.
-    /// Do not hold a lock across a join that parts of it, or of others, also take.
+    /// While a worker waits for `b`, it runs closures of other joins, but no tasks. Do not hold
+    /// a lock across a join if its closures, or those of another join, take the same lock.
     ///
     /// ```
     /// use ws_executor::Handle;
@@ -233,19 +233,18 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If one of them does. The workers live on.
+    /// If a closure does. The workers continue.
     ///
     /// - `a` panics: `b` may never run. If no other worker has stolen `b` by then, the
     ///   calling worker takes it back and drops it without calling it. If `b` was stolen,
-    ///   the panic of `a` goes on after `b` has ended. What must happen in any case does
+    ///   the panic of `a` continues after `b` has ended. Code that must run in any case does
     ///   not belong into `b`.
-    /// - `b` panics: the panic goes on after `a` has ended.
-    /// - Both panic: the panic of `a` goes on, that of `b` is dropped.
+    /// - `b` panics: the panic continues after `a` has ended.
+    /// - Both panic: the panic of `a` continues, that of `b` is dropped.
     ///
-    /// A join inside a join inside a join needs stack, about as much as ordinary calls do:
-    /// some hundred bytes for each, and what the closures use. If it runs out, the process
-    /// aborts with Rust's message about the stack; [`Builder::stack_size`] gives workers
-    /// more.
+    /// Nested joins need stack, about as much as nested calls do: some hundred bytes for each
+    /// join, and what the closures use. If the stack overflows, the process aborts with Rust's
+    /// message about it. [`Builder::stack_size`] gives workers more stack.
     ///
     /// [`Builder::stack_size`]: crate::Builder::stack_size
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
@@ -263,13 +262,13 @@ impl Handle {
 
     /// Runs a closure on a worker, and returns what it returns.
     ///
-    /// The calling thread waits until then, in the manner of
-    /// [`block_on`](Self::block_on). The closure may borrow from it. On a worker of this
-    /// executor, that is inside one of its tasks, the closure is just called.
+    /// The calling thread waits for the closure, as [`block_on`](Self::block_on) waits. The
+    /// closure may borrow from it. On a worker of this executor, such as inside one of its
+    /// tasks, the closure is just called.
     ///
     /// Inside, [`join`](Self::join) and the loops of [`par`](crate::par) use the worker's own
     /// queue. So a thread outside that has many small joins to do sends all of them to the
-    /// workers in one go.
+    /// workers with one `install`.
     ///
     /// If the executor is shut down before a worker has begun, the calling thread runs the
     /// closure itself.
@@ -284,8 +283,8 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If the closure does, with its panic. On a worker of another executor also as
-    /// [`Executor::scope`](crate::Executor::scope).
+    /// If the closure does, with its panic. On a worker of another executor, also where
+    /// [`Executor::scope`](crate::Executor::scope) does.
     pub fn install<R: Send>(&self, code: impl FnOnce() -> R + Send) -> R {
         if current::with(&self.shared, |worker| worker.is_some()) {
             return code();
@@ -296,14 +295,14 @@ impl Handle {
     /// Runs code that computes for long on a worker, away from the calling task.
     ///
     /// A task that computes for milliseconds in its poll keeps its worker from polling
-    /// others. This gives the code to a worker that has no task to poll, as soon as there
-    /// is one, and at the latest after some hundred microseconds of polls. Inside,
-    /// [`join`](Self::join) and the loops of [`par`](crate::par) divide it further. As
-    /// many run at the same time as there are workers: for code that waits rather than
-    /// computes, take [`spawn_blocking`](Self::spawn_blocking).
+    /// others. `compute` gives the code to a worker that has no task to poll, as soon as there
+    /// is one. If there is none, a worker begins the code after some hundred microseconds of
+    /// polls. Inside, [`join`](Self::join) and the loops of [`par`](crate::par) divide the code
+    /// further. At most as many computations run at the same time as there are workers. For
+    /// code that waits rather than computes, use [`spawn_blocking`](Self::spawn_blocking).
     ///
-    /// Dropping the task cancels it if it has not begun; then it runs to its end. If the
-    /// code panics, that is re-raised where the task is awaited.
+    /// Dropping the task cancels the code if it has not begun. Code that has begun runs to its
+    /// end. If the code panics, the panic is re-raised where the task is awaited.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -344,15 +343,16 @@ impl Handle {
 
     /// Blocks until there is no task of this executor left.
     ///
-    /// Every task that was spawned before has then finished, or was cancelled and its future
-    /// dropped; and so has every task that these have spawned. Tasks that wait for something
-    /// are waited for, however long that takes. ([`drain`] drops them, and shuts down.) If
-    /// other threads go on spawning, it returns at a moment when there was no task.
+    /// On return, every task that was spawned before the call has finished, or was cancelled
+    /// and its future dropped. The same holds for every task that those tasks have spawned. The
+    /// call also waits for tasks that wait for something, however long that takes. ([`drain`]
+    /// drops such tasks, and shuts down.) If other threads continue to spawn, the call returns
+    /// at a moment when there was no task.
     ///
     /// Code on a thread for blocking code is not a task of the executor, nor is a future in
     /// [`block_on`](Self::block_on). Computations, and tasks of a [`scope`](Self::scope), are.
     ///
-    /// If the executor is shut down, it returns.
+    /// If the executor is shut down, the call returns.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -375,13 +375,13 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// On a thread of this executor, such as inside one of its tasks: the wait would be for
-    /// the calling task, too, and never end.
+    /// On a thread of this executor, such as inside one of its tasks: the call would wait for
+    /// the calling task, too, and would never return.
     ///
     /// [`drain`]: crate::Executor::drain
     #[track_caller]
     pub fn wait_idle(&self) {
-        // Also between two polls of a hosted worker: only its host can go on with it.
+        // Also between two polls of a hosted worker: only its host, on this thread, can poll it.
         let is_worker = current::with_raw(Arc::as_ptr(&self.shared), |worker| worker.is_some());
         assert!(
             !is_worker && !self.shared.monitor.is_current(),
@@ -414,7 +414,7 @@ impl Handle {
         self.shared.workers()
     }
 
-    /// Returns whether the executor was shut down, or is just being.
+    /// Returns whether the executor was shut down, or is shutting down.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -437,7 +437,7 @@ impl Handle {
     }
 }
 
-/// Tasks that are being made; published when it is dropped.
+/// Tasks that `spawn_many` is making; published when the batch is dropped.
 struct Batch<'a, T> {
     handle: &'a Handle,
     jobs: Vec<Job>,
@@ -462,13 +462,13 @@ impl<T> Batch<'_, T> {
 
 impl<T> Drop for Batch<'_, T> {
     fn drop(&mut self) {
-        // There are some only if the iterator panicked.
+        // Tasks are left only if the iterator panicked.
         self.tasks.drain(..).for_each(Task::detach);
         let jobs = std::mem::take(&mut self.jobs);
         let shared = &self.handle.shared;
         current::with(shared, |worker| match worker {
             Some(worker) => worker.spawned_many(jobs),
-            // What is refused is dropped here, one by one.
+            // Jobs that are refused are dropped here, one by one.
             None => drop(shared.inject_batch(jobs)),
         });
     }
@@ -483,7 +483,7 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// There is no current executor; from [`Handle::try_current`].
+/// The error of [`Handle::try_current`]: there is no current executor.
 #[derive(Clone, Debug)]
 pub struct TryCurrentError(());
 

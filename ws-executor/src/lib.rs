@@ -12,50 +12,50 @@
 //! assert_eq!(total, 385);
 //! ```
 //!
-//! [`block_on()`] and [`spawn`] use an executor that the whole process shares;
-//! [`Executor::builder`] makes others. A [`Handle`] spawns from anywhere, and is
-//! `futures::task::Spawn` for code that is written for that. A [`Task`] is a future of
-//! its output; dropping it cancels.
+//! [`block_on()`] and [`spawn`] use one executor for the whole process; [`Executor::builder`]
+//! makes others. A [`Handle`] spawns from any thread, and is `futures::task::Spawn` for code
+//! that takes one. A [`Task`] is a future of its output; dropping it cancels the task.
 //!
 //! On the same workers, [`join`], [`scope()`], [`par`], [`install`] and [`compute`] run code
-//! that computes; [`task_graph`] makes a parallel graph of an async function ([`graph`]), and
-//! [`pipeline`] runs one for every item of a stream.
+//! that computes. [`task_graph`] makes a parallel graph of an async function ([`graph`]), and
+//! [`pipeline`] runs such a graph for every item of a stream.
 //!
 //! # How it works
 //!
 //! Each worker thread has queues of its own, and looks for work in one fixed order
 //! (module `worker`). Spawning and waking on a worker touch no memory that other workers
 //! write. A worker that finds nothing parks, without a timeout: an idle executor makes
-//! no system calls. That no task is forgotten then is argued in the module `sleep`, and
-//! model-checked. While workers run, a monitor looks after tasks whose worker is kept by a
-//! poll (module `monitor`).
+//! no system calls. The module `sleep` argues why no task is forgotten then, and the protocol
+//! is model-checked. While workers run, a monitor looks after tasks whose worker is kept busy
+//! by a poll (module `monitor`).
 //!
 //! # What is guaranteed
 //!
-//! - A task that is woken is polled, as long as its executor is not shut down. If its worker is
-//!   kept by a poll that blocks, an idle worker runs it: within about a millisecond if a task
+//! - A task that is woken is polled, as long as its executor is not shut down. If a poll blocks
+//!   the task's worker, an idle worker runs the task: within about a millisecond if a task
 //!   was queued when the monitor looked last, and within some milliseconds otherwise. If every
-//!   worker is kept, a [spare thread](Builder::spares) polls it, within about 20 milliseconds.
-//! - A task from outside is polled after a bounded number of polls of others, whatever
-//!   they do; and one that always wakes itself does not keep others from running.
-//! - Panics of a future end in its task, and are re-raised where that is awaited. They
-//!   do not end a worker. That includes panics in the drop of a future or an output, in
-//!   hooks, and in foreign wakers. (A panic during the unwinding of another one aborts
-//!   the process; that is Rust's rule.)
+//!   worker is kept busy, a [spare thread](Builder::spares) polls the task, within about 20
+//!   milliseconds.
+//! - A task from outside is polled after a bounded number of polls of other tasks, whatever
+//!   those do. A task that always wakes itself does not keep others from running.
+//! - A panic of a future ends in its task, and is re-raised where the task is awaited. It does
+//!   not end a worker; nor do panics in the drop of a future or an output, in hooks, and in
+//!   foreign wakers. (A panic during the unwinding of another one aborts the process; that is
+//!   Rust's rule.)
 //! - Every future is dropped exactly once, by the end of the executor's shutdown at the
-//!   latest, unless it or the executor is leaked.
+//!   latest, unless the future or the executor is leaked.
 //!
 //! # What it does not do
 //!
-//! - It has no I/O and no timers. Reactors with their own thread work as they are;
-//!   `ws-io-adapters` puts smol's or tokio's under the workers, and [`Builder::driver`] and
-//!   [`Builder::host`] any other.
+//! - It has no I/O and no timers. Reactors with a thread of their own work unchanged.
+//!   `ws-io-adapters` puts smol's or tokio's reactor under the workers; [`Builder::driver`] and
+//!   [`Builder::host`] do so for any other reactor.
 //! - It does not preempt: a poll that does not return keeps its worker.
 //! - Wakers and handles must not be used in signal handlers: they allocate and take
-//!   locks. Let the handler write to a pipe, an eventfd or a socket, and a thread, or a
-//!   task of a reactor, that reads it do the waking.
-//! - Nor must they be used in the child of a `fork` without `exec`, where the workers do
-//!   not exist (debug builds panic there).
+//!   locks. Let the handler write to a pipe, an eventfd or a socket. A thread that reads from
+//!   it, or a task of a reactor, can then wake the task.
+//! - Wakers and handles must not be used in the child of a `fork` without `exec`, because the
+//!   workers do not exist there (debug builds panic).
 
 #[cfg_attr(any(ws_loom, ws_shuttle), path = "clock_model.rs")]
 mod clock;

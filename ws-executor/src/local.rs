@@ -1,9 +1,9 @@
 //! An executor for one thread, whose tasks need not be `Send`.
 //!
-//! Its futures are polled and dropped on the thread that made it; their wakers may be
-//! anywhere. So the queue is shared and locked, and everything else is not. When the
-//! executor is dropped it wakes all its tasks, and takes them out of the queue to drop
-//! them, until none is left: also one that another thread is just about to queue.
+//! The futures are polled and dropped on the thread that made the executor, but their wakers
+//! may be on any thread. So the queue is shared and locked, and everything else is not. The drop
+//! of the executor wakes all its tasks, takes them out of the queue and drops them, until none
+//! is left. It also waits for a task that another thread is about to queue.
 //!
 //! # Memory ordering
 //!
@@ -33,7 +33,7 @@ use crate::task::home::Home;
 use crate::task::registry::{Registry, Seat};
 use crate::task::{Task, is_large};
 
-/// How many tasks are polled before the thread looks at something else. Not measured.
+/// How many tasks are polled in a row before the thread does something else. Not measured.
 const TICKS: u32 = 64;
 
 /// An executor for one thread, whose tasks need not be `Send`.
@@ -62,7 +62,7 @@ pub struct LocalExecutor {
     _local: PhantomData<*const ()>,
 }
 
-/// The tasks that are due to run, and whom to tell of more.
+/// The tasks that are due to run, and the waker to call when one is added.
 #[derive(Default)]
 struct Queue {
     state: Mutex<QueueState>,
@@ -136,7 +136,7 @@ impl LocalExecutor {
         Task::new(task)
     }
 
-    /// Runs a future on this thread, and the tasks while it waits.
+    /// Runs a future on this thread, and runs the tasks while the future waits.
     ///
     /// ```
     /// let executor = ws_executor::LocalExecutor::new();
@@ -149,7 +149,7 @@ impl LocalExecutor {
             queue: Arc::clone(&self.queue),
         });
         let waker = Waker::from(Arc::clone(&signal));
-        // A call below this one, in the same executor, has to put its waker there again.
+        // A call around this one, on the same executor, must put its waker there again.
         let _outer = Outer(self.queue.take_waker());
         let run = std::future::poll_fn(move |cx| {
             self.queue.set_waker(cx.waker());
@@ -184,7 +184,7 @@ impl LocalExecutor {
             return false;
         };
         coop::limited(|| {
-            // Its own panics are contained; those of foreign wakers end here.
+            // The task's panics are contained already; those of foreign wakers end here.
             ignore_panic(|| {
                 runnable.run();
             });
@@ -284,7 +284,7 @@ impl Queue {
     }
 }
 
-/// Wakes the call of `block_on` that was there before, at the end of this one.
+/// Wakes the outer call of `block_on` at the end of the inner one.
 struct Outer(Option<Waker>);
 
 impl Drop for Outer {

@@ -1,8 +1,8 @@
 //! What an executor has done so far.
 //!
-//! Each worker has counters that it alone writes, with plain stores, so counting is
-//! always on. The figures of one [`Metrics`] are not of one moment: they are read one
-//! after the other while the workers go on.
+//! Each worker has counters that only this worker writes, with plain stores, so counting is
+//! always on. A [`Metrics`] is not a snapshot of one moment: its figures are read one after
+//! the other, while the workers continue.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::shared::Shared;
 use crate::worker::counters::Counters;
 
-/// The figures of an executor; made by [`Handle::metrics`](crate::Handle::metrics).
+/// The figures of an executor; returned by [`Handle::metrics`](crate::Handle::metrics).
 ///
 /// ```
 /// let executor = ws_executor::Executor::builder().workers(2).build()?;
@@ -68,8 +68,8 @@ impl Metrics {
         self.total().polls + self.spare_polls
     }
 
-    /// How many tasks were spawned and have not ended; a task counts until its last
-    /// handle and waker are gone.
+    /// How many tasks were spawned and are not gone. A task counts until its last handle and
+    /// waker are gone.
     #[must_use]
     pub fn live_tasks(&self) -> usize {
         self.live_tasks
@@ -100,16 +100,16 @@ impl Metrics {
         self.spare_polls
     }
 
-    /// How many tasks the monitor has moved from a worker that was kept by a poll, or had a
-    /// steady backlog, to the queue that all workers share.
+    /// How many tasks the monitor has moved to the queue that all workers share, from a worker
+    /// that was kept by a poll or had a steady backlog.
     #[must_use]
     pub fn tasks_rescued(&self) -> u64 {
         self.tasks_rescued
     }
 
-    /// How many polls took longer than 100 milliseconds while the monitor was awake: while
-    /// tasks were queued on workers, or at any time with
-    /// [`Builder::on_stall`](crate::Builder::on_stall).
+    /// How many polls took longer than 100 milliseconds while the monitor was awake: that is,
+    /// while tasks were queued on workers. With
+    /// [`Builder::on_stall`](crate::Builder::on_stall), polls count at any time.
     #[must_use]
     pub fn stalls(&self) -> u64 {
         self.stalls
@@ -184,8 +184,8 @@ worker_metrics! {
     overflows,
     /// Batches taken from the injector.
     injector_pulls,
-    /// Closures of `join` and of scopes that ran out of their turn: on another worker, or
-    /// on their own while it waited for another one.
+    /// Closures of `join` and of scopes that did not run in their turn: another worker ran
+    /// them, or their own worker did while it waited for another closure.
     forks_stolen,
     /// How often the worker slept.
     parks,

@@ -3,16 +3,17 @@
 //! # Why it is sound
 //!
 //! A task's future may borrow what outlives the call of [`scope`](crate::scope()), and
-//! is given to the executor as if it borrowed nothing. What makes that true is that
-//! the call does not return, not even by a panic, before every such future is
-//! dropped: each carries a [`Guard`] behind all that it borrows, and the call waits
-//! until all guards are gone. Leaking a [`ScopedTask`] changes nothing: the guard is
-//! in the future, and the future is the executor's. An output lives in a [`Packet`]
-//! that the future and the handle share; the future lets go of it before its guard,
-//! and the handle cannot leave the scope.
+//! is given to the executor as if it borrowed nothing. That is sound because the call does not
+//! return, not even by a panic, before every such future is dropped. Each future carries a
+//! [`Guard`], which is dropped after everything that may borrow, and the call waits until all
+//! guards are gone. Leaking a [`ScopedTask`] changes nothing: the guard is in the future, and
+//! the executor owns the future.
 //!
-//! A closure is a fork in a lane (`fork/mod.rs`), with such a guard; if the calling
-//! thread has no lane, it is the code of a task.
+//! An output lives in a [`Packet`] that the future and the handle share. The future releases
+//! the packet before its guard, and the handle cannot leave the scope.
+//!
+//! A closure is a fork in a lane (`fork/mod.rs`), with such a guard. If the calling thread has
+//! no lane for it, the closure runs as a task.
 //!
 //! # Memory ordering
 //!
@@ -56,19 +57,19 @@ pub struct Scope<'scope, 'env: 'scope> {
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 #[derive(Default)]
 pub struct State {
-    /// How many futures are not dropped yet, and how many closures have not ended.
+    /// How many futures are not dropped yet, plus how many closures have not ended.
     pending: AtomicUsize,
     /// How many closures in lanes have not ended.
     forks: CountLatch,
-    /// Where the scope runs, if that is a worker, which waits for those.
+    /// Where the scope runs, if on a worker. That worker waits for the closures in lanes.
     place: Option<Place>,
-    /// Who waits for them.
+    /// The waker of the call that waits until `pending` is 0.
     waiter: Mutex<Option<Waker>>,
     /// The first panic that nobody awaited.
     panic: Mutex<Option<Payload>>,
 }
 
-/// A place in a worker's stack: between two calls of `block_on`, one inside the other.
+/// A section of a worker's stack: between two nested calls of `block_on`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
     worker: usize,
@@ -88,7 +89,7 @@ pub(crate) fn scope<'env, R>(
     handle: &Handle,
     code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 ) -> R {
-    // A panic of the wait itself would be one that ends the call too early.
+    // The wait below must not panic, which would end the call too early.
     let room = Room::find();
     let scope = Scope {
         handle: handle.clone(),
@@ -118,7 +119,7 @@ impl State {
     #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
     pub async fn all_gone(&self) {
         poll_fn(|cx| {
-            // A reactor's, perhaps. Its panics end here, or they would end the scope.
+            // The waker may be a reactor's. Its panics are caught: they would end the scope.
             let mut new = None;
             ignore_panic(|| new = Some(cx.waker().clone()));
             let mut waiter = self.waiter.lock().expect("never poisoned");
@@ -152,8 +153,8 @@ impl State {
 impl<'scope, 'env> Scope<'scope, 'env> {
     /// Spawns a task that may borrow from outside the scope, and from the scope.
     ///
-    /// Dropping the handle does not cancel the task. If the task panics and nobody
-    /// awaits it, the whole scope panics with that, when all its tasks have ended.
+    /// Dropping the handle does not cancel the task. If the task panics and nobody awaits it,
+    /// the whole scope panics with the task's panic, after all its tasks have ended.
     ///
     /// ```
     /// let text = String::from("borrowed");
@@ -174,18 +175,19 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.start(future)
     }
 
-    /// Runs a closure on whichever worker is free, maybe this one; it may borrow from
-    /// outside the scope, and gets the scope to run more.
+    /// Runs a closure on a worker that is free, maybe the calling one.
     ///
-    /// It has no result: it leaves what it finds out in what it borrows. If it panics, the
-    /// whole scope does, when everything in it has ended. On a worker it is queued with
-    /// one allocation, and the worker runs what others have not begun by the end of the
-    /// scope; other threads send it to a worker as a task. For two closures,
-    /// [`join`](crate::Handle::join) is cheaper.
+    /// The closure may borrow from outside the scope, and gets the scope, so that it can run
+    /// more closures. It has no result: it writes what it computes to what it borrows. If it
+    /// panics, the whole scope panics, after everything in it has ended.
+    ///
+    /// On a worker the closure is queued with one allocation. At the end of the scope, the
+    /// worker runs the closures that no other worker has begun. Other threads send the closure
+    /// to a worker as a task. For two closures, [`join`](crate::Handle::join) is cheaper.
     ///
     /// If the executor is shut down meanwhile, a closure that has not begun runs on the
-    /// thread that drops the task; closures that each run the next one are then calls inside
-    /// of each other, and take stack for each.
+    /// thread that drops the task. If each closure runs the next one, these calls are nested,
+    /// and each takes stack.
     ///
     /// ```
     /// let mut squares = [1, 2, 3, 4];
@@ -206,8 +208,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         });
     }
 
-    /// Whether what is put into the worker's lane is run before the worker polls another
-    /// task: if it is in a fork, or in the scope itself, and not in a task on top of it.
+    /// Whether the worker runs what is put into its lane before it polls another task. It does
+    /// so in a fork, and in the scope itself, but not in a task on top of the scope.
     fn is_lane_for(&self, worker: &Worker) -> bool {
         worker.forking().get() || self.state.place == Some(Place::of(worker))
     }
@@ -235,11 +237,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             }
             let sleeps = state.forks.remove();
             let waiter = state.place.filter(|_| sleeps);
-            // From here on nothing that the closure borrowed is alive.
+            // From here on the closure's borrows are not used, so the scope may end.
             drop(guard);
             waiter.map(|place| place.worker)
         };
-        // SAFETY: the scope does not end before the guard is dropped, by the job; a lane
+        // SAFETY: the job drops the guard, and the scope does not end before that. A lane
         // loses no forks.
         let fork = unsafe { BoxJob::fork(job) };
         worker.push_fork_of_scope(fork);
@@ -264,7 +266,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.start_in(future, |job| self.handle.schedule(job))
     }
 
-    /// Spawns a task that workers alone run: it waits among the computations.
+    /// Spawns a task that only workers run: it waits among the computations.
     pub(crate) fn start_on_worker<F>(&'scope self, future: F) -> ScopedTask<'scope, F::Output>
     where
         F: Future + Send + 'scope,
@@ -307,7 +309,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 }
 
-/// A closure as a future. It runs, even if nobody polls it.
+/// A closure as a future. If it is dropped before its poll, the drop runs the closure.
 struct Closure<F: FnOnce()> {
     code: Option<F>,
     state: Arc<State>,
@@ -360,7 +362,7 @@ impl<F: Future> Future for ScopedFuture<F> {
     }
 }
 
-/// Counts a future that is not dropped yet.
+/// Counts a future that is not dropped yet, or a closure that has not ended.
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub struct Guard(Arc<State>);
 
@@ -379,7 +381,7 @@ impl Drop for Guard {
         if self.0.pending.fetch_sub(1, Ordering::Release) == 1 {
             let waiter = self.0.waiter.lock().expect("never poisoned").take();
             if let Some(waiter) = waiter {
-                // A reactor's, perhaps.
+                // The waker may be a reactor's: its panic is not ours.
                 ignore_panic(|| waiter.wake());
             }
         }
@@ -413,7 +415,7 @@ impl<T> Packet<T> {
         };
         drop(now);
         if let Some(waker) = waker {
-            // Somebody else's waker: its panic is not ours.
+            // A foreign waker: its panic is not ours.
             ignore_panic(|| waker.wake());
         }
     }
@@ -437,7 +439,8 @@ impl<T> Drop for Packet<T> {
     }
 }
 
-/// The future's half of a packet: says so if the future is dropped before its end.
+/// The future's half of a packet. Its drop tells the handle that the task was cancelled, if the
+/// future did not end.
 struct Report<T>(Arc<Packet<T>>);
 
 impl<T> Drop for Report<T> {
@@ -467,7 +470,7 @@ impl<T> Future for ScopedTask<'_, T> {
             Content::Waiting(old) => {
                 let old = old.replace(waker);
                 drop(content);
-                // Whoever polled before: its panic is not ours.
+                // The waker of an earlier poll: its panic is not ours.
                 ignore_panic(|| drop(old));
                 return Poll::Pending;
             }

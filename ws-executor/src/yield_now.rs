@@ -1,9 +1,9 @@
-//! Letting others run.
+//! Yielding: letting other tasks run.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Lets the tasks run that are queued before the calling one.
+/// Lets the tasks run that are already queued, before the calling task continues.
 ///
 /// ```
 /// ws_executor::block_on(async {
@@ -29,7 +29,7 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         self.yielded = true;
-        // Woken during its own poll, a task goes to the end of the queue.
+        // A task that is woken during its own poll goes to the end of the queue.
         cx.waker().wake_by_ref();
         Poll::Pending
     }

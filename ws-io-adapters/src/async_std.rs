@@ -1,12 +1,12 @@
 //! async-std's I/O.
 //!
-//! async-std is discontinued, but there is code on it. Its sockets and timers are
-//! async-io's, so they run on tasks of the executor that [`executor`] makes, as smol's
+//! async-std is discontinued, but there is code that uses it. Its sockets and timers are
+//! async-io's. So they run on tasks of the executor that [`executor`] makes, as smol's
 //! do; see [`smol`](crate::smol) for what runs where. Its files use a pool of threads
 //! and need no reactor.
 //!
-//! Its `task::spawn` does not know of us: what it spawns runs on async-std's own
-//! threads. [`ws_executor::Handle::spawn`] takes its place. Where that is not possible,
+//! async-std's `task::spawn` puts tasks on async-std's own threads. Use
+//! [`ws_executor::Handle::spawn`] instead. Where that is not possible,
 //! `compat/async-executor` in this repository moves async-std's threads, and smol's, to
 //! this workspace's queues by two lines in the `Cargo.toml` of the program.
 

@@ -1,4 +1,4 @@
-//! hyper's traits: where it spawns, and how it waits.
+//! hyper's traits for spawning and for timers.
 //!
 //! hyper knows no runtime. It is given an executor, a timer, and streams:
 //!
@@ -8,8 +8,8 @@
 //! | `rt::Timer`, `rt::Sleep` | `SmolTimer` | `TokioTimer`, hyper-util's |
 //! | `rt::Read`, `rt::Write` | `FuturesIo`, smol-hyper's | `TokioIo`, hyper-util's |
 //!
-//! What hyper spawns then runs on all workers. (hyper-util's `TokioExecutor` works as
-//! well, but spawns on tokio's runtime; see [`tokio`](crate::tokio#what-runs-where).)
+//! What hyper spawns then runs on all workers. (hyper-util's `TokioExecutor` also works, but
+//! it spawns on tokio's runtime; see [`tokio`](crate::tokio#what-runs-where).)
 
 #[cfg(feature = "smol")]
 mod smol_timer;

@@ -1,9 +1,9 @@
 //! The executor under smol, async-std and tokio I/O.
 //!
-//! Sockets and timers need a reactor: someone who asks the operating system what is
-//! ready. The cheapest someone is a worker that has nothing else to do. Each adapter
-//! here puts one runtime's reactor under the workers of a [`ws_executor::Executor`], so
-//! that its types, and the libraries written for them, run on tasks of that executor:
+//! Sockets and timers need a reactor, which asks the operating system what is ready. The
+//! cheapest thread for that is a worker that has nothing else to do. Each adapter here puts the
+//! reactor of one runtime under the workers of a [`ws_executor::Executor`]. The runtime's types,
+//! and the libraries written for them, then run on tasks of that executor:
 //!
 //! | module, feature | reactor | for code that uses |
 //! |---|---|---|
@@ -13,8 +13,9 @@
 //! | `hyper` | none | hyper's traits for executors and timers |
 //! | `quinn` | none | quinn's trait for runtimes |
 //!
-//! [`recipes`] has the few lines for libraries with a trait of their own: libp2p, OpenDAL,
-//! Arti. No feature is on by default, and all may be on together. Every adapter is one call:
+//! [`recipes`] has a few lines for each of the libraries with a trait of their own: libp2p,
+//! OpenDAL, Arti. No feature is on by default, and all may be on together. Every adapter is one
+//! call:
 //!
 //! ```
 //! # #[cfg(feature = "smol")] {

@@ -1,12 +1,12 @@
 //! QUIC by quinn: its trait for runtimes.
 //!
-//! quinn drives each endpoint and each connection in a task of its own, and takes sockets
-//! and timers from a runtime: its `SmolRuntime` or its `TokioRuntime`, by the features of
-//! quinn. [`Runtime`] takes them from there, too, but spawns the tasks on our executor,
+//! quinn drives each endpoint and each connection in a task of its own. It takes sockets and
+//! timers from a runtime: its `SmolRuntime` or its `TokioRuntime`, by the features of
+//! quinn. [`Runtime`] takes them from such a runtime, too, but spawns the tasks on our executor,
 //! where all workers run them. The sockets and timers work on executors of the adapter for
 //! the same I/O, [`smol`](crate::smol) or [`tokio`](crate::tokio).
 //!
-//! It costs nothing but one more pointer: quinn calls its runtime through one anyway.
+//! The cost is one more pointer, and no more: quinn calls any runtime through a pointer.
 
 use std::io;
 use std::net::UdpSocket;
@@ -17,9 +17,9 @@ use std::time::Instant;
 use quinn::{AsyncTimer, AsyncUdpSocket};
 use ws_executor::Handle;
 
-/// Another runtime of quinn's, but what it spawns runs on our executor.
+/// A runtime for quinn: sockets and timers are another runtime's, tasks run on our executor.
 ///
-/// An endpoint gets it when it is made, on a task or in `block_on` of the executor:
+/// An endpoint takes it when it is made, on a task or in `block_on` of the executor:
 ///
 /// ```
 /// # #[cfg(feature = "tokio")] {

@@ -2,12 +2,12 @@
 //!
 //! No feature is needed, and this module has no code: each of these traits is small, and a
 //! dependency on its library would be large. The programs compile with the versions that
-//! are named; they are not among the tests.
+//! are named. They are not among the tests.
 //!
 //! # libp2p (libp2p-swarm 0.47)
 //!
-//! The trait is `libp2p::swarm::Executor`, which every closure is that takes a future.
-//! What libp2p's transports need besides comes from [`tokio`](crate::tokio).
+//! The trait is `libp2p::swarm::Executor`. Every closure that takes a future implements it.
+//! What else libp2p's transports need comes from [`tokio`](crate::tokio).
 //!
 //! ```ignore
 //! use libp2p::swarm::Config;
@@ -43,10 +43,10 @@
 //!
 //! # Arti (tor-rtcompat 0.47)
 //!
-//! A runtime of Arti's is put together from parts. Sockets, timers and TLS are those of its
-//! tokio runtime, which is there on every task of an executor of [`tokio`](crate::tokio);
-//! tasks and blocking calls are ours. (Arti says that a blocking call goes on when its
-//! handle is dropped. Here that is so once it has begun.)
+//! A runtime of Arti's is put together from parts. Sockets, timers and TLS are those of Arti's
+//! tokio runtime, which every task of an executor of [`tokio`](crate::tokio) can use. Tasks and
+//! blocking calls are ours. (Arti's trait says that a blocking call continues when its handle
+//! is dropped. Here that holds once the call has begun.)
 //!
 //! ```ignore
 //! use futures::task::{FutureObj, Spawn, SpawnError};

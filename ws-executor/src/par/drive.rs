@@ -1,15 +1,15 @@
 //! Dividing a loop among workers, no finer than needed.
 //!
-//! A worker goes through its part of the loop, and looks at its own lane now and then. If
-//! the lane is empty, what it had offered there was taken: it offers half of what is left.
-//! So there is always something to take, and a part that nobody takes is not divided
-//! again. That is *lazy binary splitting* (Tzannes, Caragea, Barua and Vishkin, PPoPP
+//! A worker runs its part of the loop, and looks at its own lane now and then. If the lane is
+//! empty, a thief has taken what the worker had offered there. Then the worker offers half of
+//! what is left. So there is always something to steal, and a part that nobody steals is not
+//! divided again. That is *lazy binary splitting* (Tzannes, Caragea, Barua and Vishkin, PPoPP
 //! 2010). A loop over n items on one worker is divided log n times.
 //!
-//! Looking takes a nanosecond or two: too much for each of many small items. So the items
-//! between two looks, a *block*, grow in number until they take [`BLOCK_TIME`] or are
-//! [`MOST`]. That bound matters where small items are followed by large ones: only so
-//! many of these can be kept from the others.
+//! A look takes a nanosecond or two, which is too much for each of many small items. So there
+//! is a *block* of items between two looks. Blocks grow until they take [`BLOCK_TIME`] or have
+//! [`MOST`] items. The bound [`MOST`] matters where large items follow small ones: at most that
+//! many large items are kept from other workers.
 
 use std::time::Duration;
 
@@ -20,32 +20,32 @@ use crate::worker::{Worker, current};
 
 /// What is done with the items of a loop.
 pub(super) trait Consumer<S: Source>: Sync {
-    /// What a part of the loop comes to.
+    /// The result of a part of the loop.
     type Output: Send;
 
-    /// The output of no items; it will be fed up to `items`.
+    /// The output of no items; up to `items` will be fed to it.
     fn begin(&self, items: usize) -> Self::Output;
 
-    /// The output with that of further items, which come right behind.
+    /// Adds items to an output; they directly follow the items that are in it.
     fn feed(&self, output: Self::Output, items: S) -> Self::Output;
 
-    /// The output of two parts, the second of which comes right behind the first.
+    /// The output of two parts; the second part directly follows the first.
     fn combine(&self, left: Self::Output, right: Self::Output) -> Self::Output;
 }
 
-/// How long a block should take: long enough that looking at the lane and at the clock
-/// does not count, and much less than it takes to wake a worker that could help.
+/// How long a block should take: so long that the looks at the lane and at the clock do not
+/// count, and much shorter than it takes to wake a worker that could help.
 const BLOCK_TIME: Duration = Duration::from_micros(2);
 
-/// The most items of a block. At 64 a sum over a slice of numbers takes a few percent
-/// longer than without looking at all.
+/// The most items of a block. With 64, a sum over a slice of numbers takes a few percent
+/// longer than without looks.
 const MOST: usize = 64;
 
-/// How many full blocks go by between two looks at the clock.
+/// How many full blocks run between two looks at the clock.
 const UNTIMED: u32 = 15;
 
-/// Runs the whole loop, on the calling worker and on those that have time. Without a
-/// worker it runs here.
+/// Runs the whole loop, on the calling worker and on those that have time. On a thread that is
+/// not a worker, the loop runs on that thread.
 pub(super) fn drive<S: Source, C: Consumer<S>>(source: S, consumer: &C) -> C::Output {
     current::with_any(|worker| match worker {
         None => {
@@ -85,7 +85,7 @@ fn part<S: Source, C: Consumer<S>>(
     }
 }
 
-/// Runs both halves of a part, the second one on whoever takes it.
+/// Runs both halves of a part. The second one may be stolen.
 fn halves<S: Source, C: Consumer<S>>(
     worker: &Worker,
     source: S,
@@ -107,11 +107,11 @@ fn halves<S: Source, C: Consumer<S>>(
     consumer.combine(left, right)
 }
 
-/// How many items to do before looking around.
+/// How many items to run before the next look at the lane.
 #[derive(Clone, Copy)]
 struct Block {
     size: usize,
-    /// Blocks until the clock is looked at again.
+    /// How many blocks to run before the next look at the clock.
     untimed: u32,
     /// When the block began, if it is timed.
     began: Option<Instant>,
@@ -126,7 +126,7 @@ impl Block {
         }
     }
 
-    /// The size of the next block, which begins.
+    /// Begins the next block, and returns its size.
     fn size(&mut self) -> usize {
         if self.untimed == 0 && self.began.is_none() {
             self.began = Some(Instant::now());
@@ -134,7 +134,7 @@ impl Block {
         self.size
     }
 
-    /// The block has ended.
+    /// Ends the block.
     fn done(&mut self) {
         let Some(began) = self.began.take() else {
             self.untimed -= 1;

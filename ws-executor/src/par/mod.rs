@@ -7,20 +7,20 @@
 //! assert_eq!(par::par_map(&words[..], |word| word.len()), [4, 4, 5]);
 //! ```
 //!
-//! They run on the executor of the calling task, or the process-wide one, and return when
-//! all is done; meanwhile the calling thread takes part, if it is a worker. Closures may
-//! borrow. A panic in one goes on when all that was begun has ended.
+//! A loop runs on the executor of the calling task, or on the process-wide one, and returns
+//! when all items are done. If the calling thread is a worker, it takes part. Closures may
+//! borrow. A panic in a closure continues after everything that was begun has ended.
 //!
-//! Work is divided as it turns out to be needed, so there is no grain size to choose:
-//! whoever has no work takes half of what another one has left, and a loop that nobody
-//! takes from is hardly divided at all (`drive.rs`).
+//! There is no grain size to choose, because work is divided on demand: a worker without work
+//! takes half of what another worker has left. A loop that nobody takes from is hardly divided
+//! at all (`drive.rs`).
 //!
 //! # When to use rayon instead
 //!
-//! This is for the loops of a program that is asynchronous otherwise, and has one pool of
-//! threads for both. There are no parallel iterators: no `filter`, `zip`, `flat_map`, no
-//! collecting into maps, no early exit. If loops are what a program is about, use rayon's
-//! iterators; they are the better tool, and cost a second pool.
+//! These loops are for a program that is otherwise asynchronous, and has one pool of threads
+//! for both. There are no parallel iterators: no `filter`, `zip`, `flat_map`, no collecting
+//! into maps, no early exit. If a program is mainly about loops, use rayon's iterators. They
+//! are the better tool, and cost a second pool.
 
 mod drive;
 mod sort;
@@ -94,8 +94,8 @@ pub fn par_map<S: Source, R: Send>(source: S, code: impl Fn(S::Item) -> R + Sync
         }
     }
 
-    // Here, rather than in a part of the loop on some worker: there it could be an
-    // allocation that fails, which ends the process.
+    // Checked here, rather than in a part of the loop on some worker. There an allocation could
+    // fail, which ends the process.
     let most = isize::MAX as usize / size_of::<R>().max(1);
     assert!(source.count() <= most, "more results than memory can hold");
     let consumer = Map(code);
@@ -105,8 +105,8 @@ pub fn par_map<S: Source, R: Send>(source: S, code: impl Fn(S::Item) -> R + Sync
 /// Folds the items of each part with `fold`, beginning with `identity`, and then the
 /// results of neighbouring parts with `combine`.
 ///
-/// How the items are divided into parts varies from run to run, so that the result is
-/// determined only if `combine` is associative, and `identity` changes nothing.
+/// The division into parts varies from run to run. So the result is determined only if
+/// `combine` is associative, and `identity` changes nothing.
 ///
 /// ```
 /// let words = ["a", "bb", "ccc"];

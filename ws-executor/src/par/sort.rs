@@ -1,10 +1,10 @@
 //! Sorting in parallel.
 //!
-//! The slice is divided at its median, which `select_nth_unstable_by` finds in linear
-//! time, until there are a few pieces for each worker; the standard library sorts those.
-//! Halves are equal, whatever the input, and there is no merging, so no second buffer.
-//! Finding the first median is sequential: on two workers, sorting a million numbers
-//! takes about two thirds of the time.
+//! The slice is divided at its median until there are a few pieces for each worker. The
+//! standard library finds the median in linear time (`select_nth_unstable_by`), and sorts the
+//! pieces. The halves are equal, whatever the input. There is no merging, so no second buffer.
+//! The first median is found sequentially: on two workers, sorting a million numbers takes
+//! about two thirds of the time.
 
 use std::cmp::Ordering;
 
@@ -15,11 +15,11 @@ use crate::worker::current;
 /// worth dividing. Not measured.
 const SMALL: usize = 4_096;
 
-/// How many pieces for each worker. More balance better, and cost another median each
-/// time they double. Not measured.
+/// How many pieces there are for each worker. More pieces balance better, and each time their
+/// number doubles they cost another median. Not measured.
 const PIECES: usize = 4;
 
-/// Sorts the slice; equal items may change places.
+/// Sorts the slice; the order of equal items may change.
 ///
 /// ```
 /// let mut numbers: Vec<u32> = (0..10_000).rev().collect();
@@ -29,13 +29,13 @@ const PIECES: usize = 4;
 ///
 /// # Panics
 ///
-/// If `T`'s comparison does, or if it is no total order, perhaps. Then the slice has its
-/// items in some order.
+/// If `T`'s comparison panics; also, perhaps, if the comparison is not a total order. Then the
+/// slice has its items in some order.
 pub fn par_sort_unstable<T: Ord + Send>(slice: &mut [T]) {
     par_sort_unstable_by(slice, T::cmp);
 }
 
-/// As [`par_sort_unstable`], with a comparison of one's own.
+/// As [`par_sort_unstable`], with the comparison `compare`.
 ///
 /// ```
 /// let mut words = ["bb", "a", "ccc"];
@@ -45,7 +45,7 @@ pub fn par_sort_unstable<T: Ord + Send>(slice: &mut [T]) {
 ///
 /// # Panics
 ///
-/// If `compare` does, or if it is no total order, perhaps. Then the slice has its items
+/// If `compare` panics; also, perhaps, if it is not a total order. Then the slice has its items
 /// in some order.
 pub fn par_sort_unstable_by<T: Send>(slice: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     if slice.len() <= SMALL {

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Items that can be divided: slices and ranges of whole numbers.
 ///
 /// It is implemented for `&[T]`, `&mut [T]`, and `Range` of the integer types up to the
-/// size of a pointer; nobody else can implement it.
+/// size of a pointer. No other crate can implement it.
 pub trait Source: Sized + Send + sealed::Sealed {
     /// What the loop's closure gets.
     type Item;
@@ -80,13 +80,13 @@ macro_rules! ranges {
                 if self.start >= self.end {
                     return 0;
                 }
-                // The difference fits the unsigned type of the same size, and that a
-                // `usize`.
+                // The difference fits the unsigned type of the same size, and that type
+                // fits a `usize`.
                 self.end.wrapping_sub(self.start).cast_unsigned_to_usize()
             }
 
             fn split_at(self, count: usize) -> (Self, Self) {
-                // At most `len`, so the sum is at most `end`; on the way it may wrap.
+                // `count` is at most `len`, so the sum is at most `end`. It may wrap on the way.
                 let middle = self.start.wrapping_add(count as $number);
                 (self.start..middle, middle..self.end)
             }

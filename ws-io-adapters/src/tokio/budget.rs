@@ -1,17 +1,17 @@
 //! tokio's cooperative budget, in polls that are not tokio's.
 //!
 //! tokio's channels, sockets and timers count their operations against a budget of the
-//! thread, and pretend not to be ready when it is used up, so that a task with ready
+//! thread. When it is used up, they pretend not to be ready, so that a task with ready
 //! resources lets others run. tokio's own tasks get 128 units in each poll; outside of them
 //! the budget is unlimited. Here every poll of a task, and of the future of a `block_on`,
-//! gets one, too.
+//! gets a budget, too.
 //!
 //! tokio has no function that sets the budget. It has these:
 //!
-//! - [`RestoreOnPending`], which [`poll_proceed`] returns, restores on drop the budget that
-//!   was there before it took one unit off. A value that was made at a full budget fills
-//!   the budget once; at that moment the next such value can be had ([`refill`]). It costs
-//!   a few nanoseconds, and one unit.
+//! - [`RestoreOnPending`] is returned by [`poll_proceed`], which takes one unit. The drop of
+//!   the value restores the budget that was there before. A value that was made at a full
+//!   budget fills the budget once; at that moment the next such value can be made
+//!   ([`refill`]). That costs a few nanoseconds, and one unit.
 //! - A [`LocalSet`] polls its tasks with a full budget, on any thread: the first such value
 //!   is made in one ([`full`]). A `block_on` of tokio's has a full budget as well, but it
 //!   panics where a runtime runs on the thread already.
@@ -19,7 +19,7 @@
 //!   and also after a panic ([`keep`]).
 //!
 //! A poll has 127 units here, not 128. A refill to 128 would need two values that were made
-//! at 128, and `poll_proceed` leaves one such value where there was one: each refill would
+//! at 128. But `poll_proceed` leaves one such value where there was one. So each refill would
 //! have to begin with a new [`LocalSet`] task or a `block_on` (66 ns, not a few).
 
 use std::cell::Cell;
@@ -41,7 +41,7 @@ struct Full(Cell<Option<RestoreOnPending>>);
 
 impl Drop for Full {
     fn drop(&mut self) {
-        // What runs after this at the end of the thread has no limit.
+        // Code that runs after this, at the end of the thread, has no limit.
         if let Some(full) = self.0.take() {
             full.made_progress();
         }
@@ -64,7 +64,7 @@ fn full() -> Option<RestoreOnPending> {
         slot.set(Some(ready!(poll_proceed(cx))));
         Poll::Ready(())
     });
-    // It panics without tokio's thread-locals, and then the budget has no limit.
+    // Without tokio's thread-locals this panics, and then the budget has no limit.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let set = LocalSet::new();
         set.spawn_local(task);
@@ -73,7 +73,7 @@ fn full() -> Option<RestoreOnPending> {
     full.take()
 }
 
-/// Gives the thread a full budget, less one unit, if [`provide`] was called there. To be
+/// Gives the thread a full budget, less one unit, if [`provide`] was called there. It must be
 /// called inside [`keep`].
 pub(super) fn refill() {
     let _ = FULL.try_with(|slot| {
@@ -87,8 +87,8 @@ pub(super) fn refill() {
     });
 }
 
-/// Runs `code`, at first with an unlimited budget, and restores the one that was there
-/// before; also when `code` panics.
+/// Runs `code`, at first with an unlimited budget. Restores the budget that was there before,
+/// also when `code` panics.
 pub(super) fn keep(code: &mut dyn FnMut()) {
     let code = pin!(unconstrained(poll_fn(|_| {
         code();

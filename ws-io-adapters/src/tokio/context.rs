@@ -1,4 +1,4 @@
-//! A thread's place in a runtime.
+//! The context of a runtime, on the threads that need one.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -12,7 +12,7 @@ use ws_core::driver::Visitor;
 
 use super::budget;
 
-/// Runs a worker's life in the context of a runtime, with budgets to be had.
+/// Runs a worker's life in the context of a runtime, where polls can get a budget.
 pub(super) fn within(runtime: &Handle, life: &mut dyn FnMut()) {
     budget::provide();
     let _entered = runtime.enter();
@@ -23,7 +23,7 @@ pub(super) fn within(runtime: &Handle, life: &mut dyn FnMut()) {
 /// that is not a worker.
 ///
 /// The thread may belong to a runtime that waits for this call. tokio then leaves it to that
-/// runtime to wake what has used its budget up, so the future is woken here.
+/// runtime to wake a future that has used its budget up. So the future is woken here.
 pub(super) fn visit(runtime: &Handle, mut future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         return wait(future);
@@ -41,8 +41,8 @@ pub(super) fn visit(runtime: &Handle, mut future: Visitor<'_>, wait: &dyn Fn(Vis
     budget::keep(&mut || wait(future.as_mut()));
 }
 
-/// The driver of an executor that is attached to a runtime. It only sleeps: the reactor
-/// is driven by the runtime's threads.
+/// The driver of an executor that is attached to a runtime. The driver only sleeps: the
+/// runtime's threads drive the reactor.
 pub(super) struct Attached {
     runtime: Handle,
     woken: Mutex<bool>,

@@ -21,9 +21,9 @@ pub(super) struct Parked {
 }
 
 struct State {
-    /// There until the last worker has ended.
+    /// None after the last of the threads below has left.
     runtime: Option<Arc<Quiet>>,
-    /// How many workers live.
+    /// How many threads are inside [`Driver::enter`].
     lives: usize,
 }
 
@@ -49,7 +49,7 @@ impl Parked {
         self.lock().lives += 1;
     }
 
-    /// The last one to leave ends the runtime, and what was spawned on it.
+    /// The last thread that leaves ends the runtime, and what was spawned on it.
     fn end_life(&self) {
         let mut state = self.lock();
         state.lives -= 1;
@@ -80,13 +80,14 @@ impl Driver for Parked {
     }
 
     fn turn(&self, timeout: Option<Duration>) {
-        // Not under the lock: tasks of the runtime run in here.
+        // Not under the lock: tasks of the runtime run inside this call.
         let runtime = self.lock().runtime.clone();
         // Without a runtime the executor is closed, and the worker about to end.
         let quiet = runtime.as_deref().and_then(|quiet| quiet.0.as_ref());
         if let Some(runtime) = quiet {
-            // A task may have called our `block_on` inside of tokio's `Handle::block_on`, where
-            // no runtime can be entered: this steps out of there, and does nothing elsewhere.
+            // A task may have called our `block_on` inside tokio's `Handle::block_on`, where no
+            // runtime can be entered. `block_in_place` steps out of that, and does nothing
+            // elsewhere.
             block_in_place(|| runtime.block_on(self.signal.wait(timeout)));
         }
     }
@@ -110,7 +111,7 @@ impl Driver for Parked {
     }
 }
 
-/// A runtime that does not wait for code in `spawn_blocking` when it is dropped, which
+/// A runtime that does not wait for code in `spawn_blocking` when it is dropped. Such a wait
 /// would block the shutdown, and panic inside another runtime.
 struct Quiet(Option<Runtime>);
 

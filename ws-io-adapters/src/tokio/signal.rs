@@ -24,14 +24,15 @@ impl Signal {
     /// Ends the sleep under way, or the next one.
     pub(super) fn set(&self) {
         // ORDERING(tokio.signal): release side; what happened before is visible to the
-        // sleeper. Acquire as well: if it was set already, that one published as much as
-        // the sleeper needs, or it comes after us in the chain of exchanges.
+        // sleeper. Acquire as well: if the flag was set already, this exchange continues the
+        // release sequence of the earlier one, so the sleeper that takes the flag sees our
+        // writes, too.
         if !self.set.swap(true, Ordering::AcqRel) {
             self.sleeper.wake();
         }
     }
 
-    /// Waits until the signal is set, or for so long; zero is one look at the reactor.
+    /// Waits until the signal is set, or for `timeout`. Zero is one look at the reactor.
     pub(super) async fn wait(&self, timeout: Option<Duration>) {
         match timeout {
             None => self.is_set().await,
@@ -41,15 +42,15 @@ impl Signal {
                 let _ = ::tokio::time::timeout(timeout, self.is_set()).await;
             }
         }
-        // A signal between two sleeps has nobody to wake.
+        // A signal between two sleeps has no sleeper to wake.
         self.sleeper.take();
     }
 
     async fn is_set(&self) {
         poll_fn(|cx| {
             self.sleeper.register(cx.waker());
-            // ORDERING(tokio.signal): acquire side. After the registration, so that a
-            // signal is seen here or wakes.
+            // ORDERING(tokio.signal): acquire side. It follows the registration, so that a
+            // signal is either seen here or wakes this future.
             if self.set.swap(false, Ordering::Acquire) {
                 Poll::Ready(())
             } else {
