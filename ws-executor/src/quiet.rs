@@ -20,7 +20,7 @@
 //! 3. (A3) looks whether the executor is quiet. If so, it counts one more moment, and wakes the
 //!    waiting threads.
 //!
-//! # Why no one returns too early
+//! # Why no thread returns too early
 //!
 //! A3 is under the lock, so a moment that ends a wait was seen after the Q1 of that wait. What
 //! the waiting thread spawned before is visible to that look, through the lock. The look itself
@@ -28,7 +28,7 @@
 //! its first step to its last, so no task left a queue or a seat meanwhile. A3 looks at one
 //! queue after the other, but those that it found empty were all empty at the first step.
 //!
-//! # Why no one sleeps for ever
+//! # Why no thread sleeps for ever
 //!
 //! Consider the last step that made the executor quiet.
 //!

@@ -315,7 +315,7 @@ pub(crate) fn drop_job(refused: &Arc<Refused<Job>>, job: Job) {
     dropping.drop_line(refused);
 }
 
-/// Wakes a task of a closed executor, and drops it if its job is refused to this thread.
+/// Wakes a task, and drops it if its job is refused to this thread.
 pub(crate) fn drop_woken_by(refused: &Arc<Refused<Job>>, waker: Waker) {
     let dropping = Dropping::begin(refused);
     waker.wake();

@@ -143,8 +143,8 @@ impl Shared {
     ///
     /// # Safety
     ///
-    /// `this` comes from [`Arc::as_ptr`]. To be called once, when there is no task and there
-    /// will be none.
+    /// `this` must come from [`Arc::as_ptr`]. Must be called once, when there is no task and
+    /// there will be none.
     pub(crate) unsafe fn release(this: NonNull<Self>) {
         // SAFETY: `new` has made a raw pointer of one reference, by `Arc::into_raw`. `this` is
         // that pointer: `Arc::as_ptr` returns the same one, with the same provenance. The
@@ -273,7 +273,7 @@ impl Shared {
             }
         }
         // Pushers may have relied on the last searcher. A worker that was parked may have left
-        // the table by itself since, for work of its own. And the driver may have been empty so
+        // the table by itself since, for work of its own. And the driver may have been free so
         // far, or a spare thread may have left it.
         let is_left = || driver.is_some_and(DriverSeat::wants_watching);
         self.monitor.watch_if(|| self.has_work() || is_left());

@@ -130,7 +130,7 @@ where
         let code = unsafe { this.take_code() };
         let outcome = contain(code);
         this.result.with_mut(|result| {
-            // SAFETY: nobody else touches the cell before the latch is set.
+            // SAFETY: no other thread touches the cell before the latch is set.
             let result = unsafe { &mut *result };
             result.write(outcome);
         });

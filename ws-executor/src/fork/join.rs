@@ -29,7 +29,7 @@ where
     mem::forget(pending);
     let second = match take_back(worker, &job) {
         Whereabouts::Back => {
-            // SAFETY: the fork is back, and nobody else has it.
+            // SAFETY: the fork is back, and no other thread has it.
             let code = unsafe { job.take_code() };
             code()
         }
@@ -98,7 +98,7 @@ where
     fn drop(&mut self) {
         match take_back(self.worker, self.job) {
             Whereabouts::Back => {
-                // SAFETY: the fork is back, and nobody else has it.
+                // SAFETY: the fork is back, and no other thread has it.
                 let code = unsafe { self.job.take_code() };
                 ignore_panic(|| drop(code));
             }

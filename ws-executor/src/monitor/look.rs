@@ -67,7 +67,7 @@ pub(super) struct WorkerView {
 pub(super) enum DriverView {
     /// There is none, or it needs no watching, or a worker is in it.
     Attended,
-    /// No thread is in it. It was turned so often before.
+    /// No thread is in it. The number says how often it was turned before.
     Left(u64),
     /// It belongs to the host of the workers, and is attended while none of them is kept by a
     /// poll.

@@ -95,7 +95,7 @@ impl MonitorState {
         }
     }
 
-    /// Whether the monitor fell asleep, and nobody has called since.
+    /// Whether the monitor fell asleep, and no caller has called since.
     pub fn is_asleep(&self) -> bool {
         self.0.load(Ordering::Relaxed) == ASLEEP
     }

@@ -27,7 +27,7 @@ impl Worker {
             if searching.is_none() {
                 *searching = self.shared.sleep.start_searching();
             }
-            // Enough other workers search: one more would get into their way.
+            // Enough other workers search: one more would get in their way.
             searching.as_ref()?;
             self.search(until)
         })?;

@@ -112,7 +112,7 @@ impl Worker {
         depth
     }
 
-    /// Runs the forks that are left in this lane, when there are no other workers.
+    /// Runs the forks that are left in this lane, when the executor is closed.
     pub(super) fn run_what_is_left(&self) {
         while let Some(left) = self.left_here() {
             let _entered = self.enter_fork();

@@ -3,7 +3,7 @@
 //! A clock read costs as much as a small task, so no single poll is timed. Polls are timed in
 //! stretches: up to an interval's worth of them, or until the worker runs out of work. The mean
 //! over stretches is exponentially weighted (α = 0.1, but 0.5 where it rises: long polls should
-//! be noticed soon). The mean decides
+//! be noticed soon). The mean decides:
 //!
 //! - how many ticks may pass before the injector has its turn: `latency / mean`, clamped. A
 //!   look costs a few loads, so it is not done at every tick; but a task in the injector must
@@ -18,9 +18,6 @@
 //! [`LONGEST_TURN`]. Its jobs run one by one, before the local ones. What is left stays in the
 //! injector, where other workers see it. If the polls were short, or no local task is due, the
 //! turn is one batch, which goes to the end of the ring: that takes one lock for many jobs.
-//! [`LONGEST_TURN`]: its jobs run one by one, before the local ones, and what is left stays in
-//! the injector, where other workers see it. If the polls were short, or no local task is due,
-//! the turn is one batch, which goes to the end of the ring: that takes one lock for many jobs.
 //!
 //! If every turn were a batch, 125 short tasks from outside would wait for each round of long
 //! local polls. That was measured in the benchmark `executors`, with two workers, beside polls

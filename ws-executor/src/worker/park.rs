@@ -15,7 +15,7 @@ use crate::until::Until;
 /// Where a worker sleeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In its parker: there is no driver, or another worker is in it.
+    /// In its parker: there is no driver, or another thread is in it.
     Parker,
     /// In the driver, or in the worker's host.
     Driver,
