@@ -24,7 +24,7 @@
 //! | neither | twice the last one, up to [`QUIET_PERIOD`] |
 //!
 //! So if a server gets a message every millisecond, its monitor is awake all the time. That
-//! costs a third of a look a message. If the monitor slept in each pause, each message would
+//! costs a third of a look per message. If the monitor slept in each pause, each message would
 //! call it anew: over tokio's I/O, a message then made ten system calls instead of three.
 
 use std::time::Duration;
