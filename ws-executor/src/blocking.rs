@@ -1,18 +1,18 @@
 //! Threads for code that blocks.
 //!
-//! One pool for the whole process, apart from all workers. It is our own rather than
-//! the `blocking` crate, because that one's handle is another type, which could not be
-//! a [`Task`], and because what happens when no thread can be had is part of the
-//! promise here:
+//! One pool for the whole process, apart from all workers. It is not that of the `blocking`
+//! crate, for two reasons. The handle of that crate is another type, which could not be a
+//! [`Task`]. And this pool promises what happens when the system refuses a thread:
 //!
 //! - A thread is started when there is work and no idle thread, up to
 //!   [`MAX_THREADS`]; beyond that, work waits in a queue, first in, first out.
 //! - A thread that had nothing to do for [`KEEP_ALIVE`] ends.
-//! - If the system refuses a thread, the work waits for one of those that exist. If
-//!   there is none, the task is cancelled: nobody would ever run it. The caller drops its
-//!   own code then, and never that of others, which may take a lock that the caller has. For
-//!   this a thread is started under the pool's lock: otherwise two callers could each count
-//!   on the thread of the other, and the second one that is refused would have to drop both.
+//! - If the system refuses a thread, the work waits for one of those that exist. If there is
+//!   none, the task is cancelled: no thread would ever run it. Then the caller drops its own
+//!   code. It never drops that of other callers, which may take a lock that this caller has.
+//!   For this a thread is started under the pool's lock. Otherwise two callers could each count
+//!   on the thread of the other, and the second one that is refused would have to drop the code
+//!   of both.
 //!
 //! Work that has not begun is cancelled by dropping its task; work that has begun runs
 //! to its end. Threads of the pool do not keep the process from exiting.
@@ -34,7 +34,8 @@ use crate::task::contain::ignore_panic;
 use crate::task::future::TaskFuture;
 use crate::task::home::Home;
 
-/// The most threads: that of tokio's pool, and near that of the `blocking` crate.
+/// The most threads: as many as in tokio's pool, and nearly as many as in that of the
+/// `blocking` crate.
 const MAX_THREADS: usize = 512;
 
 /// How long an idle thread waits for more work; as in tokio's pool.
@@ -96,12 +97,12 @@ impl Pool {
     fn push(&'static self, runnable: Runnable<Home>) {
         let mut state = self.lock();
         state.queue.push_back(runnable);
-        // An idle thread that was notified counts until it has taken its piece.
+        // An idle thread that was notified counts as idle until it has taken its piece.
         if state.queue.len() <= state.idle {
             drop(state);
             self.work.notify_one();
         } else if state.threads < MAX_THREADS {
-            // Under the lock, as in tokio's pool: every thread that counts does exist.
+            // Under the lock, as in tokio's pool: every thread that is counted does exist.
             if self.start_thread().is_ok() {
                 state.threads += 1;
             } else if state.threads == 0 {
@@ -119,7 +120,7 @@ impl Pool {
         builder.spawn(|| self.run()).map(drop)
     }
 
-    /// The life of a thread.
+    /// The main function of a thread.
     fn run(&self) {
         let mut state = self.lock();
         loop {

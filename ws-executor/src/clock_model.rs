@@ -7,7 +7,7 @@ use std::time::Duration;
 use ws_core::Park;
 use ws_core::sync::thread;
 
-/// Sleeps in `parker`. The time is over at once, and passes for the others.
+/// Sleeps in `parker`. The time is over at once, and other threads may run.
 pub(crate) fn sleep(parker: &impl Park, time: Duration) {
     parker.park_timeout(time);
     thread::yield_now();

@@ -1,4 +1,4 @@
-//! Which executor the calling code runs on: what `Handle::current` answers.
+//! The executor that the calling code runs on: what `Handle::current` returns.
 
 use std::cell::RefCell;
 use std::mem;
@@ -12,7 +12,7 @@ thread_local! {
     static CONTEXT: RefCell<Context> = const { RefCell::new(Context::NONE) };
 }
 
-/// Of the calls of `block_on` on this thread.
+/// What the calls of `block_on` on this thread have set.
 struct Context {
     /// The executor of the innermost one.
     current: Option<Handle>,
@@ -28,7 +28,7 @@ impl Context {
 
     fn inside(&self, current: Option<Handle>) -> Self {
         let visiting = match &current {
-            // What runs on top of a worker is not inside what is below.
+            // Code that a worker runs is not inside the `block_on` calls below it on the stack.
             None => None,
             Some(handle) if handle.shared().hosts_visitors() => Some(handle.clone()),
             Some(_) => self.visiting.clone(),

@@ -1,7 +1,7 @@
-//! The place of the driver: at most one worker is in it.
+//! The place of the driver: at most one thread is in it.
 //!
-//! A driver is the user's code. All its methods are called from here, where its panics
-//! end: whoever calls may be holding what others borrow.
+//! A driver is the user's code. All its methods are called from this file, and their panics end
+//! here: the caller may hold something that others borrow.
 //!
 //! # Memory ordering
 //!
@@ -26,16 +26,17 @@ pub(crate) type VisitorHost = Contained<Box<dyn Fn(Visitor<'_>) + Send + Sync>>;
 
 /// What happens to the driver when its worker leaves it to run tasks.
 ///
-/// A poll may take long, and meanwhile nobody sees what the driver's reactor has to
-/// say, unless another worker takes over.
+/// A poll may take long. Meanwhile no thread sees the events of the driver's reactor, unless
+/// another worker takes over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DriverHandoff {
-    /// Nothing: the driver waits for its worker, or for another one to run out of
+    /// Nothing: the driver stays alone until its worker comes back, or another one runs out of
     /// work.
     Off,
-    /// The monitor, a thread that looks up about twice a millisecond while the driver is being
-    /// used, has a parked worker take it over if it was left alone. Costs little; the default.
+    /// If the driver was left alone, the monitor lets a parked worker take over. The monitor is
+    /// a thread that looks about twice a millisecond while the driver is being used. This costs
+    /// little, and is the default.
     #[default]
     Sentinel,
     /// Another parked worker takes over at once. The lowest latency, for one more
@@ -46,7 +47,8 @@ pub enum DriverHandoff {
 /// The driver, and whether a worker is in it.
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub struct DriverSeat {
-    /// Its drop may be the user's code, too, on whichever thread is the last to let go.
+    /// Its drop may be the user's code, too. It runs on the thread that drops the last
+    /// reference.
     driver: Contained<Box<dyn Driver>>,
     handoff: DriverHandoff,
     taken: CachePadded<AtomicBool>,
@@ -56,7 +58,7 @@ pub struct DriverSeat {
 
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 impl DriverSeat {
-    /// A driver that no one is in.
+    /// A driver that no thread is in.
     pub fn new(driver: Box<dyn Driver>, handoff: DriverHandoff) -> Self {
         Self {
             driver: Contained::new(driver),
@@ -66,15 +68,15 @@ impl DriverSeat {
         }
     }
 
-    /// Runs the life of a thread, in the driver's context.
+    /// Runs the main function of a thread, in the driver's context.
     pub(crate) fn enter(&self, life: &mut dyn FnMut()) {
         ignore_panic(|| self.driver.get().enter(life));
     }
 
-    /// Waits in the driver; by the one who has taken it.
+    /// Waits in the driver. The caller has taken it.
     pub fn turn(&self, timeout: Option<Duration>) {
         self.turns.fetch_add(1, Ordering::Relaxed);
-        // What runs in there is no part of the last task.
+        // What runs in the driver is not part of the last task.
         ignore_panic(|| coop::unlimited(|| self.driver.get().turn(timeout)));
     }
 
@@ -88,23 +90,23 @@ impl DriverSeat {
         ignore_panic(|| self.driver.get().wake_local());
     }
 
-    /// Polls something as the driver wants it; if it does its duty.
+    /// Polls something as the driver wants it, if the implementation calls `poll`.
     pub(crate) fn poll_scope(&self, poll: &mut dyn FnMut()) {
         ignore_panic(|| self.driver.get().poll_scope(poll));
     }
 
-    /// Waits for a future as the driver wants it; if it does its duty.
+    /// Waits for a future as the driver wants it, if the implementation calls `wait`.
     pub(crate) fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
         ignore_panic(|| self.driver.get().block_on(future, wait));
     }
 
-    /// Whether no one is in the driver, at some moment.
+    /// Whether no thread is in the driver, at some moment.
     pub fn is_free(&self) -> bool {
         !self.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether a worker that found the driver taken, and has entered the wake table since
-    /// (W3), has to take it after all: the one who left it may not have seen that worker.
+    /// Whether a worker that found the driver taken, and has entered the wake table since (W3),
+    /// must take it after all: the thread that left the driver may not have seen that worker.
     pub fn was_missed(&self) -> bool {
         self.is_free()
     }
@@ -133,13 +135,13 @@ impl DriverSeat {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Whether the monitor must keep an eye on it.
+    /// Whether the monitor must watch the driver.
     pub fn wants_watching(&self) -> bool {
         self.handoff == DriverHandoff::Sentinel && self.is_free()
     }
 
-    /// Whether a worker should enter it at once. The worker that was called for it may have
-    /// found a task instead.
+    /// Whether a worker must enter the driver at once. The worker that was called for it may
+    /// have found a task instead.
     pub fn wants_a_worker(&self) -> bool {
         self.handoff == DriverHandoff::Eager && self.is_free()
     }

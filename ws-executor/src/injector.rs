@@ -1,15 +1,15 @@
 //! The queue that all workers share: for tasks from outside, and for overflows.
 //!
-//! It is cut into shards, each a locked queue, so that threads that spawn at the
-//! same time seldom meet: a thread keeps to one shard. A worker takes a batch
-//! under one lock, and goes round the shards so that none starves. Within a shard
-//! the order is first in, first out; between shards there is none.
+//! It is cut into shards, each a locked queue. A thread keeps to one shard, so threads that
+//! spawn at the same time seldom meet. A worker takes a batch under one lock, and goes round
+//! the shards so that none starves. Within a shard the order is first in, first out; between
+//! shards there is none.
 //!
 //! # Closing
 //!
-//! A closed shard refuses: [`push`](Injector::push) gives the items back, and the
-//! caller drops them outside the lock. Every item is therefore either in a shard
-//! when it is closed, and comes out of [`close`](Injector::close), or refused.
+//! A closed shard refuses: [`push`](Injector::push) gives the items back, and the caller drops
+//! them outside the lock. So every item is either refused, or in a shard when that is closed.
+//! In the second case it comes out of [`close`](Injector::close).
 //!
 //! # Memory ordering
 //!
@@ -17,11 +17,11 @@
 //! |---|---|---|---|
 //! | (the lock) | unlock | lock | the items |
 //!
-//! `len` is written under the lock and read without it, as a hint. A worker that is
-//! about to sleep reads it after the fence of the sleep protocol, which pairs with
-//! the fence that follows every push. On their way from here to a ring items are in no
-//! queue at all; whoever pulled them announces them anew when they are in the ring.
-//! They do not go there under the lock, so that pushers need not wait for it.
+//! `len` is written under the lock and read without it, as a hint. A worker that is about to
+//! sleep reads it after the fence of the sleep protocol, which pairs with the fence that
+//! follows every push. On their way from here to a ring, items are in no queue at all. The
+//! worker that pulled them announces them anew when they are in the ring. It does not put them
+//! there under the lock, so that pushers need not wait for it.
 
 use std::collections::VecDeque;
 
@@ -30,8 +30,7 @@ use ws_core::sync::{CachePadded, Mutex, MutexGuard};
 
 use crate::thread_number::thread_number;
 
-/// The most shards there are: more would make an idle worker's last look long.
-/// Not measured.
+/// The most shards. With more, an idle worker's last look would take long. Not measured.
 const MAX_SHARDS: usize = 8;
 
 /// The queue that all workers share.
@@ -47,7 +46,8 @@ struct Shard<T> {
 }
 
 impl<T> Injector<T> {
-    /// An open injector, with a shard for each worker, up to eight.
+    /// An open injector, with a shard for each worker, rounded up to a power of two; eight at
+    /// most.
     pub fn new(workers: usize) -> Self {
         let shard = |_| {
             CachePadded::new(Shard {

@@ -1,18 +1,18 @@
-//! Who is inside a poll while the workers seem idle.
+//! The threads that are inside a poll while the workers seem idle.
 //!
 //! A drain asks whether all workers are parked and all queues are empty. Three kinds of threads
-//! do not show there: a worker that waits in a nested `block_on` is parked, in the middle of a
-//! poll; a spare thread is no worker, and polls tasks that it took out of the queues; the
-//! monitor moves tasks from one queue to another. All count themselves here.
+//! do not show there. A worker that waits in a nested `block_on` is parked, in the middle of a
+//! poll. A spare thread is not a worker, and polls tasks that it took out of the queues. The
+//! monitor moves tasks from one queue to another. All of them count themselves here.
 //!
 //! # Why a drain does not miss one
 //!
-//! A thread counts itself first, and takes a job then. The drain looks at the queues first,
-//! and at the count then. If it has seen a queue empty because of the taking, it sees the
-//! count. If it sees that the count was lowered again, it also sees what that thread has
-//! pushed meanwhile, or that a worker was notified of it. For a push notifies nobody only if a
-//! worker searches. [`all_parked_while`](crate::sleep::Sleep::all_parked_while) sees first that
-//! none does, and last whether one has been taken out of the wake table since.
+//! A thread first counts itself, and then takes a job. The drain first looks at the queues, and
+//! then at the count. If it has seen a queue empty because the job was taken, it sees the
+//! count. If it sees that the count was lowered again, it also sees what that thread has pushed
+//! meanwhile, or that a worker was notified of it: a push notifies no worker only if one
+//! searches. [`all_parked_while`](crate::sleep::Sleep::all_parked_while) sees first that none
+//! searches, and last whether one was taken out of the wake table since.
 //!
 //! # Memory ordering
 //!
@@ -31,7 +31,7 @@ pub struct Inside(AtomicUsize);
 pub struct StayingInside<'a>(&'a Inside);
 
 impl Inside {
-    /// Nobody is inside.
+    /// A count of zero.
     pub fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
@@ -44,7 +44,7 @@ impl Inside {
         StayingInside(self)
     }
 
-    /// Whether nobody is inside. To be asked after the queues were seen empty.
+    /// Whether no thread is inside. Must be asked after the queues were seen empty.
     pub fn is_empty(&self) -> bool {
         // ORDERING(inside.entered): the other side.
         fence(Ordering::SeqCst);
@@ -52,7 +52,7 @@ impl Inside {
         self.0.load(Ordering::Acquire) == 0
     }
 
-    /// Whether somebody is inside, at some moment.
+    /// Whether a thread is inside, at some moment.
     pub fn seems_taken(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }

@@ -1,10 +1,10 @@
 //! Tasks that stay on one worker, so that they need not be `Send`.
 //!
-//! The future is made on the worker, polled there and dropped there. Its task has a
-//! schedule function that knows the worker, and puts it into that one's own queue,
-//! which no one else takes from. At a shutdown the worker drops its pinned futures
-//! before it ends; its queue is closed only when none is left, so that no other
-//! thread ever has to drop one. What is in the queue then was never built, and is refused
+//! The future is made on the worker, polled there and dropped there. Its task has a schedule
+//! function that knows the worker, and puts the task into the worker's own queue. No other
+//! thread takes from that queue. At a shutdown the worker drops its pinned futures before it
+//! ends. Its queue is closed only when none is left, so no other thread ever drops one. The
+//! jobs in the queue at that moment have futures that were never built; they are refused
 //! (`refused.rs`).
 
 use std::cell::Cell;
@@ -73,13 +73,13 @@ where
     Task::new(task)
 }
 
-/// Queues a job. An ended worker gives it back. Any thread may drop it then: the worker dropped
-/// every future that it had built, so this one was never built.
+/// Queues a job. If the worker has ended, returns the job. Any thread may drop it then: the
+/// worker dropped every future that it had built, so this one was never built.
 fn enqueue(shared: &Shared, worker: usize, job: Job) -> Result<(), Job> {
     shared.remotes[worker].pinned.push(job)?;
     match shared.sleep.take_this(worker) {
         Some(sleeper) => shared.unpark(sleeper),
-        // It may wait in a nested `block_on`, for this very task to be run or dropped.
+        // The worker may wait in a nested `block_on`, until this task is run or dropped.
         None if shared.is_closed() => {
             shared.remotes[worker].unparker.unpark();
         }
@@ -93,7 +93,7 @@ struct Pinned<B, F> {
     build: Option<B>,
     /// Pinned.
     future: Option<F>,
-    /// Tells the worker that the future is there; dropped after it.
+    /// Counts the future for its worker; dropped after the future.
     _lives: Option<Lives>,
 }
 

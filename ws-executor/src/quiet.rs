@@ -2,9 +2,9 @@
 //!
 //! Two calls wait for that: `drain`, which then shuts down, and `wait_idle`, which then
 //! returns. For both the executor must be *quiet*: every worker is parked, every queue is
-//! empty, and no worker waits inside a poll. For `wait_idle` also no task may wait for
-//! something: no seat of the registry is taken. A future that is alive is in a queue, or is
-//! being polled, or has a seat; so then no task is left.
+//! empty, and no thread is [inside](crate::inside) a poll. For `wait_idle`, in addition, no
+//! task may wait for something: no seat of the registry is taken. A future that is alive is in
+//! a queue, or is being polled, or has a seat. So no task is left then.
 //!
 //! # The protocol
 //!
@@ -15,34 +15,35 @@
 //!
 //! A worker asks after each step W3 of the [sleep protocol](crate::sleep), and after each
 //! return of its parker, before it parks again ([`Quiet::is_wanted`], [`Quiet::tell_if`]):
-//! 1. (A1) if no one is counted, that is all: one relaxed load;
+//! 1. (A1) if no thread is counted, that is all: one relaxed load;
 //! 2. (A2) takes the lock;
-//! 3. (A3) looks whether the executor is quiet; if so, counts one more moment, and
-//!    notifies the sleepers.
+//! 3. (A3) looks whether the executor is quiet. If so, it counts one more moment, and wakes the
+//!    waiting threads.
 //!
-//! # Why no one returns too early
+//! # Why no thread returns too early
 //!
-//! A3 is under the lock, so a moment that ends a wait was seen after its Q1. What the waiting
-//! thread spawned before is visible to that look, through the lock. The look itself is
-//! [`all_parked_while`](crate::sleep::Sleep::all_parked_while): no worker did anything from
-//! its first step to its last, so nothing left a queue or a seat meanwhile. What A3 found
-//! empty, one after the other, was all empty at the first step.
+//! A3 is under the lock, so a moment that ends a wait was seen after the Q1 of that wait. What
+//! the waiting thread spawned before is visible to that look, through the lock. The look itself
+//! is [`all_parked_while`](crate::sleep::Sleep::all_parked_while): no worker did anything from
+//! its first step to its last, so no task left a queue or a seat meanwhile. A3 looks at one
+//! queue after the other, but those that it found empty were all empty at the first step.
 //!
-//! # Why no one sleeps for ever
+//! # Why no thread sleeps for ever
 //!
-//! Take the last step that made the executor quiet.
+//! Consider the last step that made the executor quiet.
 //!
 //! - A worker entered the wake table. It asks after that. If A1 saw the count, A3 sees the
 //!   executor quiet: of two workers that enter at the same time, the one whose fence W3 comes
 //!   last sees the other. If A1 did not see the count, this worker has a token of Q2, or gets
-//!   it. So its parker returns, and it asks again; the token makes the count visible.
-//! - Away from the workers: a spare thread ended a poll, the monitor has moved tasks, or a
-//!   worker ended. All fence and look
-//!   at the count after that. If they see it, all workers are unparked, and ask. Otherwise Q2
-//!   comes later, and unparks them.
+//!   it. So its parker returns, and it asks again. The token makes the count visible.
+//! - The step was away from the workers: a spare thread ended a poll, the monitor has moved
+//!   tasks, or a worker ended. After such a step, the thread fences and looks at the count. If
+//!   it sees the count, it unparks all workers, and they ask. Otherwise Q2 comes later, and
+//!   unparks them.
 //!
 //! A look may fail because a worker was taken out of the wake table at that moment, or because
-//! one that parks still counts as searching. That worker parks, and asks after W3.
+//! a worker that parks still counts as searching. In both cases that worker parks later, and
+//! asks after W3.
 //!
 //! # Memory ordering
 //!
@@ -59,28 +60,28 @@ use ws_core::sync::{Condvar, Mutex, MutexGuard};
 const DRAINING: usize = 1;
 const ONE: usize = 2;
 
-/// Who waits until an executor is quiet.
+/// The threads that wait until an executor is quiet.
 #[derive(Default)]
 pub struct Quiet {
     wanted: AtomicUsize,
-    /// How often the executor was seen quiet while someone waited.
+    /// How often the executor was seen quiet while a thread waited.
     moments: Mutex<u64>,
     changed: Condvar,
 }
 
 impl Quiet {
-    /// A1: whether anyone wants to know that the executor is quiet.
+    /// A1: whether a thread waits until the executor is quiet, or a drain does.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether the executor is to be closed when it is quiet.
+    /// Whether the executor must be closed when it is quiet.
     pub fn is_draining(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) & DRAINING != 0
     }
 
-    /// Says that the executor is to be closed when it is quiet. The caller unparks all
+    /// Says that the executor must be closed when it is quiet. The caller must unpark all
     /// workers.
     pub fn drain(&self) {
         self.wanted.fetch_or(DRAINING, Ordering::Relaxed);
@@ -106,7 +107,7 @@ impl Quiet {
         self.wanted.fetch_sub(ONE, Ordering::Relaxed);
     }
 
-    /// A2 and A3: tells those that wait, if `is_quiet` says so under the lock.
+    /// A2 and A3: tells the waiting threads, if `is_quiet` says so under the lock.
     pub fn tell_if(&self, is_quiet: impl FnOnce() -> bool) {
         let mut moments = self.lock();
         if is_quiet() {
@@ -115,14 +116,14 @@ impl Quiet {
         }
     }
 
-    /// Lets those that wait see that their wait is over; after it is.
+    /// Lets the waiting threads see that their wait is over. Called after it is.
     pub fn look_at_end(&self) {
-        // Under the lock: no one is between its look and its sleep.
+        // Under the lock: no thread is between its look and its sleep.
         let _moments = self.lock();
         self.changed.notify_all();
     }
 
-    /// After something has ended away from the workers: whether they must look again.
+    /// After something has ended away from the workers: whether the workers must look again.
     #[must_use = "the workers must be unparked"]
     pub fn must_look_again(&self) -> bool {
         // ORDERING(quiet.look): a worker that Q2 unparks sees the end, or this sees the count.

@@ -1,46 +1,48 @@
-//! The end of an executor: the jobs that it refuses, and who drops them.
+//! The end of an executor: the jobs that it refuses, and which thread drops them.
 //!
 //! # The problem
 //!
-//! A task may be woken at any time, on any thread, under any lock of the caller's. To drop
-//! a refused job is to drop its future, and the drop of a future may take the very lock that
-//! the caller of `wake` holds. HTTP/2 connections do just that.
+//! A task may be woken at any time, on any thread, under any lock of the caller's. To drop a
+//! refused job is to drop its future. That drop may take the very lock that the caller of
+//! `wake` holds. HTTP/2 connections do just that.
 //!
 //! # The steps
 //!
 //! A *drain* only asks: the worker that sees the executor [quiet](crate::quiet) begins with
-//! step 1. A *shutdown* begins with it at once.
+//! step 1. A *shutdown* begins with step 1 at once.
 //!
 //! The thread that closes the executor (`Shared::close`):
 //! 1. sets the flag: from now on a worker takes no job after its poll, and a new task is
 //!    cancelled at once;
-//! 2. closes the injectors: their jobs are refused, and so are all that come later; if it is a
-//!    worker, it refuses what is in its slot and its ring;
+//! 2. closes the injectors: their jobs are refused, and so are all that come later. If the
+//!    thread is a worker, it refuses what is in its slot and its ring;
 //! 3. unparks the workers;
-//! 4. ends all calls of `wait_idle`, before any future is dropped, which may wait for one;
+//! 4. ends all calls of `wait_idle`, before any future is dropped: a drop may wait for such a
+//!    call;
 //! 5. lets the monitor and the spare threads end;
 //! 6. wakes one waiting task after the other, and drops each before it wakes the next;
-//! 7. drops what was refused besides.
+//! 7. drops the other refused jobs.
 //!
 //! A worker, after its last poll (`Worker::end`):
-//! 8. refuses what is in its slot and its ring, before the first drop, which may wait for it;
-//!    does 6 and 7 as well, because the first thread may be blocked in a drop;
+//! 8. refuses what is in its slot and its ring, before the first drop, because that drop may
+//!    wait for one of these jobs. The worker also does 6 and 7, because the first thread may be
+//!    blocked in a drop;
 //! 9. drops the jobs that are pinned to it, and what was refused, until no future is left that
-//!    was built there;
+//!    was built on it;
 //! 10. closes its queue of pinned jobs, refuses what is in it, and drops that;
-//! 11. if it is the last one, waits until step 7 is over and no task is seated any more, and
-//!     drops what is refused meanwhile.
+//! 11. if it is the last worker, waits until step 7 is over and no task is seated any longer,
+//!     and drops what is refused meanwhile.
 //!
-//! A worker whose host gives up, while the executor is not closed, does not do 6. It wakes the
-//! tasks that are seated at it instead, again and again during step 9. The last such worker
+//! A worker whose host gives up, while the executor is not closed, does not do 6. Instead, it
+//! wakes the tasks that are seated at it, again and again during step 9. The last such worker
 //! closes the executor before step 11.
 //!
 //! A spare thread does 6 and 7 after its last poll. A worker that waits in a nested `block_on`
-//! refuses what is in its slot and its ring, and does once what step 9 repeats, each time that
-//! it is unparked.
+//! acts each time that it is unparked: it refuses what is in its slot and its ring, and does
+//! once what step 9 repeats.
 //!
-//! The thread that shuts the executor down, or drains it, if it is none of the executor's own
-//! (`Executor::wait_for`):
+//! The thread that shuts the executor down, or drains it, if it is not one of the executor's
+//! own threads (`Executor::wait_for`):
 //! 12. drops what is refused, until all threads have said that they end;
 //! 13. joins them.
 //!
@@ -49,50 +51,52 @@
 //! A wake drops no future. It may drop the last reference to a task that has ended, and with
 //! that the state of the executor.
 //!
-//! No future is dropped under a lock of the executor, and none is dropped under a lock of the
-//! user's but in two cases:
+//! No future is dropped under a lock of the executor. None is dropped under a lock of the
+//! user's, with two exceptions:
 //! - the caller of `shutdown` holds the lock;
-//! - the lock is held by a poll across a nested `block_on`. The worker drops futures inside of
-//!   that call, as it would run other tasks there.
+//! - a poll holds the lock across a nested `block_on`. The worker drops futures inside that
+//!   call, as it would run other tasks there.
 //!
-//! A job that is refused to a *spawn* is not queued: the caller drops it. Otherwise it could
-//! come after step 11.
+//! A job that is refused to a *spawn* is not queued: the caller drops it. If it were queued, it
+//! could come after step 11.
 //!
 //! # Why none is left
 //!
-//! Look at a future that is alive when the executor is closed. It is in a queue, being
-//! polled, or seated (`task/registry.rs`): a task takes its seat at the end of the first poll
-//! that has to wait, and leaves it after its future was dropped.
+//! Consider a future that is alive when the executor is closed. It is in a queue, being polled,
+//! or seated (`task/registry.rs`): a task takes its seat at the end of its first poll that is
+//! pending, and gives it back after its future was dropped.
 //! - In a queue: it is refused by steps 2, 8 and 10, or dropped in step 9.
-//! - Being polled for the first time, and then pending: its seat is refused if step 6 was
-//!   there before, and it wakes itself. If it was seated before, step 6 wakes it.
+//! - Being polled for the first time, and then pending: if step 6 has closed the shard of the
+//!   seat before, the seat is refused, and the task wakes itself. If the task was seated
+//!   before, step 6 wakes it.
 //! - Polled later, and then pending: step 6 has woken it before that poll, in it, or after it.
 //!   A wake before the poll does nothing, because the task is scheduled already. But a poll
-//!   begins by an exchange on the word that the wake has exchanged. So after the poll the task
-//!   sees that the executor is closed, and wakes itself (`Life::wait`).
-//! - Seated, and not polled any more: it is woken by one of these wakes. That thread may be
-//!   slow, and its job may come here late. But the seat is taken until then, and the last
-//!   worker waits for it (step 11).
+//!   begins with an exchange on the word that the wake has exchanged. So after the poll the
+//!   task sees that the executor is closed, and wakes itself (`Life::wait`).
+//! - Seated, and not polled any longer: one of these wakes schedules it. The thread that wakes
+//!   it may be slow, so its job may be refused late. But the seat is taken until then, and the
+//!   last worker waits for it (step 11).
 //!
 //! A task that wakes itself after step 11 was polled by a spare thread, which drops it.
 //!
 //! # Drops that cause drops
 //!
-//! A future that is dropped may wake a second task, or own its handle. A job that is refused
-//! to a thread while that drops others goes into a *line* of this thread, which is a part of
-//! the queue of refused jobs. The thread empties its line before it goes on: so a chain of a
-//! million tasks takes no million stack frames.
+//! A future that is dropped may wake a second task, or own its handle. If a job is refused to a
+//! thread while that thread drops others, the job goes into the *line* of this thread. A line
+//! is a part of the queue of refused jobs. The thread empties its line before it goes on, so a
+//! chain of a million tasks does not take a million stack frames.
 //!
 //! The drop of the first future may wait until the second one is gone.
-//! - It waits in `block_on`: then [`drop_line`] drops the second one from there. It drops
-//!   nothing but the line: other jobs could be of a task that waits, in its drop, for the one
-//!   below.
-//! - It waits in another manner: the executor does not see that. So the other threads above
-//!   take jobs out of the lines as well, if there is nothing else in the queue. One of them
-//!   must be free to do so. Therefore the last worker does not end before step 7 does. But none
-//!   is free if the executor has one worker, and was shut down on that.
-//! - It waits for a task that waits itself, and that nobody has cancelled: then a worker must
-//!   be free to take step 8.
+//! - The drop waits in `block_on`: then [`drop_line`] drops the second future from there. It
+//!   drops only the jobs in the line: another job could belong to a task whose drop waits for
+//!   the first one.
+//! - The drop waits in another manner: the executor does not see that. So the other threads of
+//!   the steps above take jobs out of the lines as well, if there is nothing else in the queue.
+//!   One of them must be free to do so. Therefore the last worker does not end before step 7
+//!   does. But no thread is free if the executor has one worker, and was shut down on that
+//!   worker.
+//! - The drop waits for a task that waits itself, and that no thread has cancelled: then a
+//!   worker must be free to take step 8.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -107,27 +111,27 @@ use crate::task::job::Job;
 use crate::thread_number::thread_number;
 
 thread_local! {
-    /// Where the jobs come from that this thread is dropping; the innermost drop comes last.
+    /// The queues of the jobs that this thread is dropping; the innermost drop comes last.
     static DROPPING: RefCell<Vec<Arc<Refused<Job>>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A queue of refused jobs.
 pub struct Refused<T> {
     jobs: Mutex<Jobs<T>>,
-    /// The queue is not empty any more, a seat was left, or a thread ends.
+    /// The queue is no longer empty, a seat was given back, or a thread ends.
     changed: Condvar,
 }
 
 struct Jobs<T> {
     /// Those that were not refused to a thread that drops others.
     common: VecDeque<T>,
-    /// What drops have caused, by thread. No line is empty.
+    /// The jobs that drops have caused, by thread. No line is empty.
     lines: Vec<Line<T>>,
     /// How many threads are closing the executor.
     closing: usize,
 }
 
-/// What the drops of one thread have caused.
+/// The jobs that the drops of one thread have caused.
 struct Line<T> {
     thread: usize,
     jobs: VecDeque<T>,
@@ -152,7 +156,7 @@ impl<T> Refused<T> {
     }
 
     /// Queues jobs, in the line of a thread if one is given. Returns whether threads that wait
-    /// inside a poll must look at the queue: they have done so if it was not empty.
+    /// inside a poll must look at the queue. If it was not empty, they have done so.
     #[must_use = "a thread inside a poll may wait for one of them"]
     pub fn push(&self, line: Option<usize>, refused: Vec<T>) -> bool {
         // A vector: taking from it runs no code of the user's under the lock.
@@ -174,7 +178,7 @@ impl<T> Refused<T> {
 
     /// Lets a thread in [`drop_until`](Self::drop_until) look again.
     pub fn look_again(&self) {
-        // Under the lock, so that it does not fall between a look and a wait.
+        // Under the lock, so that the notification does not fall between a look and a wait.
         let _jobs = self.lock();
         self.changed.notify_all();
     }
@@ -184,8 +188,8 @@ impl<T> Refused<T> {
         self.lock().take_from_line(|line| line.thread == thread)
     }
 
-    /// Takes the jobs that were queued so far, and those that follow from it, one by one: first
-    /// those in the `line` of the calling thread, last those in the lines of others.
+    /// Takes the jobs that were queued so far, and those that their drops cause, one by one:
+    /// first those in the `line` of the calling thread, last those in the lines of others.
     pub fn drop_all(&self, line: Option<usize>, mut drop_job: impl FnMut(T)) {
         let next = || self.lock().take(line);
         while let Some(job) = next() {
@@ -193,8 +197,8 @@ impl<T> Refused<T> {
         }
     }
 
-    /// Takes jobs until `is_over` and no thread is closing, and waits for more, not much longer
-    /// than the `limit`. Returns whether it was over.
+    /// Takes jobs, and waits for more, until `is_over` and no thread is closing, but not much
+    /// longer than the `limit`. Returns whether it was over.
     pub fn drop_until(
         &self,
         line: Option<usize>,
@@ -240,7 +244,7 @@ impl<T> Jobs<T> {
         self.common.is_empty() && self.lines.is_empty()
     }
 
-    /// Where a job goes that is about to be queued.
+    /// The queue that a job goes into: the common one, or a line.
     fn queue(&mut self, line: Option<usize>) -> &mut VecDeque<T> {
         let Some(thread) = line else {
             return &mut self.common;
@@ -275,7 +279,7 @@ impl<T> Jobs<T> {
 
 /// The calling thread drops jobs of one executor, until this is dropped.
 struct Dropping {
-    /// The thread's line; none without the thread's locals, which are gone if it is ending.
+    /// The thread's line. `None` if the thread is ending, and its locals are gone.
     line: Option<usize>,
 }
 
@@ -311,21 +315,21 @@ pub(crate) fn drop_job(refused: &Arc<Refused<Job>>, job: Job) {
     dropping.drop_line(refused);
 }
 
-/// Wakes a task of a closed executor, and drops it if its job is refused to this thread.
+/// Wakes a task, and drops it if its job is refused to this thread.
 pub(crate) fn drop_woken_by(refused: &Arc<Refused<Job>>, waker: Waker) {
     let dropping = Dropping::begin(refused);
     waker.wake();
     dropping.drop_line(refused);
 }
 
-/// Drops the jobs that were refused so far, and those that follow from it.
+/// Drops the jobs that were refused so far, and those that their drops cause.
 pub(crate) fn drop_all(refused: &Arc<Refused<Job>>) {
     let dropping = Dropping::begin(refused);
     refused.drop_all(dropping.line, drop);
 }
 
-/// Drops jobs as they are refused, until `is_over`; not much longer than the `limit`. Returns
-/// whether it was over.
+/// Drops jobs as they are refused, until `is_over`, but not much longer than the `limit`.
+/// Returns whether it was over.
 pub(crate) fn drop_until(
     refused: &Arc<Refused<Job>>,
     limit: Option<Duration>,
@@ -335,7 +339,7 @@ pub(crate) fn drop_until(
     refused.drop_until(dropping.line, limit, is_over, drop)
 }
 
-/// The line that the jobs of an executor go into which are refused to this thread.
+/// The line for jobs that are refused to this thread, if it is dropping jobs of this executor.
 pub(crate) fn line_of(refused: &Arc<Refused<Job>>) -> Option<usize> {
     let is_dropping = |dropping: &RefCell<Vec<Arc<Refused<Job>>>>| {
         let dropping = dropping.borrow();
@@ -345,8 +349,8 @@ pub(crate) fn line_of(refused: &Arc<Refused<Job>>) -> Option<usize> {
     found.then(thread_number)
 }
 
-/// Drops the jobs in the lines of this thread, if it is about to wait inside of a drop, maybe
-/// for one of them.
+/// Drops the jobs in the lines of this thread. Called when it is about to wait inside a drop,
+/// maybe for one of them.
 pub(crate) fn drop_line() {
     let next = |dropping: &RefCell<Vec<Arc<Refused<Job>>>>| {
         let dropping = dropping.borrow();

@@ -49,23 +49,24 @@ pub(crate) struct Shared {
     pub(crate) helpers: Sleep,
     pub(crate) population: Population,
     pub(crate) registry: Registry,
-    /// Jobs that came when the executor was closed.
+    /// Jobs that the closed executor has refused.
     pub(crate) refused: Arc<Refused<Job>>,
-    /// What others may do with each worker.
+    /// What other threads may do with each worker.
     pub(crate) remotes: Box<[Remote]>,
     pub(crate) driver: Option<DriverSeat>,
-    /// Who runs the futures of `block_on` on threads that are no workers.
+    /// What runs the futures of `block_on` on threads that are not workers.
     pub(crate) visitors: Option<VisitorHost>,
     pub(crate) monitor: Monitor,
     pub(crate) settings: Settings,
     started: Instant,
-    /// The process that has the workers; a forked one has not.
+    /// The process that has the workers; a forked process has none.
     process: u32,
     /// Set once, never cleared.
     closed: AtomicBool,
-    /// Who waits until there is nothing left to run.
+    /// The threads that wait until nothing is left to run.
     quiet: Quiet,
-    /// Workers that wait inside a poll, in a nested `block_on`, and spare threads that poll.
+    /// Workers that wait inside a poll, in a nested `block_on`; spare threads that poll; the
+    /// monitor, while it moves tasks.
     inside: Inside,
     /// How many workers have not ended.
     running: AtomicUsize,
@@ -73,21 +74,21 @@ pub(crate) struct Shared {
     holding: AtomicUsize,
 }
 
-/// What the builder was told, as far as workers need it.
+/// The settings of the builder that workers need.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) lifo_slot: bool,
-    /// Whether the monitor watches every poll, because a hook wants to hear of stalls.
+    /// Whether the monitor watches every poll, because a hook is called for stalls.
     pub(crate) watches_polls: bool,
-    /// Whether workers are futures of a host.
+    /// Whether the workers are futures of a host.
     pub(crate) hosted: bool,
     pub(crate) budget: u32,
     pub(crate) seed: u64,
-    /// In bytes, of each worker's thread.
+    /// The size of the stack of each worker's thread, in bytes.
     pub(crate) stack_size: usize,
 }
 
-/// A worker, as others see it.
+/// A worker, as other threads see it.
 pub(crate) struct Remote {
     pub(crate) ring: ring::Stealer<Job>,
     pub(crate) slot: slot::Stealer<Job>,
@@ -112,12 +113,12 @@ impl Shared {
         let shared = Arc::new_cyclic(|this| Self {
             injector: Injector::new(workers),
             computations: Injector::new(1),
-            // Half of them, rounded up: more get into each other's way.
+            // Half of the workers, rounded up: more searchers get into each other's way.
             sleep: Sleep::of_newborn(workers, workers.div_ceil(2)),
-            // A helper has nothing better to do.
+            // All of them: a helper has nothing better to do.
             helpers: Sleep::new(workers, workers),
             population: Population::new(workers),
-            // One more, for the tasks that spare threads poll.
+            // One more shard, for the tasks that spare threads poll.
             registry: Registry::new(workers + 1),
             refused: Arc::new(Refused::new()),
             remotes,
@@ -142,8 +143,8 @@ impl Shared {
     ///
     /// # Safety
     ///
-    /// `this` comes from [`Arc::as_ptr`]. To be called once, when there is no task and there
-    /// will be none.
+    /// `this` must come from [`Arc::as_ptr`]. Must be called once, when there is no task and
+    /// there will be none.
     pub(crate) unsafe fn release(this: NonNull<Self>) {
         // SAFETY: `new` has made a raw pointer of one reference, by `Arc::into_raw`. `this` is
         // that pointer: `Arc::as_ptr` returns the same one, with the same provenance. The
@@ -155,7 +156,7 @@ impl Shared {
         self.remotes.len()
     }
 
-    /// Whether the workers that are awake leave a core to others.
+    /// Whether fewer workers are awake than there are cores.
     pub(crate) fn leaves_a_core(&self) -> bool {
         self.workers() - self.sleep.parked().min(self.workers()) < cores()
     }
@@ -166,7 +167,7 @@ impl Shared {
     }
 
     /// Queues the first job of a task from outside. If the executor is closed, the task is
-    /// cancelled, here and now.
+    /// cancelled at once, on this thread.
     pub(crate) fn inject(&self, job: Job) {
         if let Err(refused) = self.try_inject(job) {
             drop(refused);
@@ -200,8 +201,8 @@ impl Shared {
         }
     }
 
-    /// Queues jobs under one lock, and notifies as many workers as can help. Gives them back
-    /// if the executor is closed.
+    /// Queues jobs under one lock, and notifies as many workers as can help. Gives the jobs
+    /// back if the executor is closed.
     pub(crate) fn inject_batch(&self, jobs: Vec<Job>) -> Result<(), Vec<Job>> {
         let count = jobs.len();
         self.injector.push_batch(jobs)?;
@@ -223,8 +224,8 @@ impl Shared {
 
     fn queue_refused(&self, line: Option<usize>, jobs: Vec<Job>) {
         let must_look = self.refused.push(line, jobs);
-        // A worker that waits inside a poll may wait for one of them. If it has looked at the
-        // queue before, its count is visible through the lock.
+        // A worker that waits inside a poll may wait for one of them. If that worker has looked
+        // at the queue before, its count is visible through the lock.
         if must_look && self.someone_waits_inside() {
             self.unpark_all();
         }
@@ -246,14 +247,14 @@ impl Shared {
         self.watch_if_all_are_awake();
     }
 
-    /// After P2: if no worker searches or is parked, those that are awake may all be kept by
-    /// their polls.
+    /// After P2: calls the monitor if no worker searches or is parked. Then all workers may be
+    /// kept by their polls.
     #[inline]
     fn watch_if_all_are_awake(&self) {
         self.monitor.watch_if(|| self.sleep.nobody_is_about());
     }
 
-    /// Notifies a parked worker of nothing in particular. Returns whether there is one.
+    /// Notifies any parked worker, for no particular task. Returns whether there is one.
     pub(crate) fn notify_idle(&self) -> bool {
         let sleeper = self.sleep.take_sleeper();
         let is_some = sleeper.is_some();
@@ -262,7 +263,7 @@ impl Shared {
     }
 
     /// Steps S1 to S3: stops searching. Notifies a worker of work that is left, or of a driver
-    /// that was left; if there is none, the monitor has to watch.
+    /// that was left. If no worker is parked, the monitor must watch.
     pub(crate) fn stop_searching(&self, searching: Searching) {
         let driver = self.driver.as_ref();
         if self.sleep.found_work(searching) {
@@ -271,14 +272,15 @@ impl Shared {
                 return;
             }
         }
-        // Pushers may have relied on the last searcher. Whoever was parked may have left by
-        // itself since, for work of its own. And nobody may have been in the driver so far, or
-        // a spare thread may have left it.
+        // Pushers may have relied on the last searcher. A worker that was parked may have left
+        // the table by itself since, for work of its own. And the driver may have been free so
+        // far, or a spare thread may have left it.
         let is_left = || driver.is_some_and(DriverSeat::wants_watching);
         self.monitor.watch_if(|| self.has_work() || is_left());
     }
 
-    /// After a worker has left the driver: sees to it that the driver is not left alone for long.
+    /// After a worker has left the driver: makes sure that the driver is not left alone for
+    /// long.
     pub(crate) fn hand_off(&self, seat: &DriverSeat) {
         match seat.handoff() {
             DriverHandoff::Off => {}
@@ -323,8 +325,9 @@ impl Shared {
         self.drop_waiting();
     }
 
-    /// Steps 6 and 7: wakes the tasks that wait, which are refused thereby, and drops them; by a
-    /// thread that closes the executor, or has polled its last task after that.
+    /// Steps 6 and 7: wakes the tasks that wait, so that their jobs are refused, and drops
+    /// them. Called by a thread that closes the executor, or has polled its last task after
+    /// that.
     pub(crate) fn drop_waiting(&self) {
         self.registry
             .close_all(|waker| refused::drop_woken_by(&self.refused, waker));
@@ -348,13 +351,14 @@ impl Shared {
         self.unpark_all();
     }
 
-    /// Blocks until there is no task, or the executor is closed. Not for its own threads.
+    /// Blocks until there is no task, or the executor is closed. The executor's own threads
+    /// must not call this.
     pub(crate) fn wait_idle(&self) {
         self.quiet.wait(|| self.unpark_all(), || self.is_closed());
     }
 
-    /// To be called by a worker that is parked: closes the executor if it is drained, and
-    /// tells those that wait if there is no task.
+    /// Must be called by a worker that is parked: closes the executor if it is drained, and
+    /// tells the threads that wait if there is no task.
     #[inline]
     pub(crate) fn act_if_quiet(&self) {
         if self.quiet.is_wanted() {
@@ -371,7 +375,7 @@ impl Shared {
             .tell_if(|| self.is_quiet(|| self.registry.is_empty()));
     }
 
-    /// Whether all workers are parked with nothing to do, and `nobody_waits` meanwhile.
+    /// Whether all workers are parked with nothing to do, and `nobody_waits` holds meanwhile.
     fn is_quiet(&self, nobody_waits: impl FnOnce() -> bool) -> bool {
         let nothing_left = || {
             let idle = |remote: &Remote| {
@@ -383,12 +387,13 @@ impl Shared {
                 && self.inside.is_empty()
                 && nobody_waits()
         };
-        // ORDERING(shared.running): acquire side; what has ended has empty queues.
+        // ORDERING(shared.running): acquire side; a worker that has ended has empty queues.
         let running = self.running.load(Ordering::Acquire);
         self.sleep.all_parked_while(running, nothing_left)
     }
 
-    /// After something has ended, away from the workers, that a drain or a wait waits for.
+    /// Lets the workers look again, after something has ended away from them that a drain or
+    /// `wait_idle` waits for.
     pub(crate) fn look_again_if_wanted(&self) {
         if self.quiet.must_look_again() {
             self.unpark_all();
@@ -399,8 +404,8 @@ impl Shared {
     #[inline]
     pub(crate) fn poll(&self, job: Job) {
         coop::refill(self.settings.budget);
-        // The future's panics are in its outcome; this is for those of foreign
-        // wakers, which must not end the thread either.
+        // The future's panics are in its outcome. This contains those of foreign wakers, which
+        // must not end the thread either.
         if self.driver.is_none() {
             return ignore_panic(|| job.run());
         }
@@ -409,7 +414,7 @@ impl Shared {
         self.within_driver(&mut poll);
     }
 
-    /// Polls something as the driver wants it; if that does its duty.
+    /// Polls something as the driver wants it, if its implementation calls `poll`.
     pub(crate) fn within_driver(&self, poll: &mut dyn FnMut()) {
         match &self.driver {
             None => poll(),
@@ -422,13 +427,13 @@ impl Shared {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// Whether it wants to poll the futures of `block_on` on other threads in its own way.
+    /// Whether the executor polls the futures of `block_on` on other threads in its own way.
     pub(crate) fn hosts_visitors(&self) -> bool {
         self.driver.is_some() || self.visitors.is_some()
     }
 
-    /// Notes that the calling thread waits inside a poll, or is about to poll although it is
-    /// no worker, until the guard is dropped.
+    /// Counts the calling thread until the guard is dropped: it waits inside a poll, or is
+    /// about to poll although it is not a worker.
     pub(crate) fn wait_inside(&self) -> StayingInside<'_> {
         self.inside.enter()
     }
@@ -438,7 +443,7 @@ impl Shared {
         self.inside.seems_taken()
     }
 
-    /// Drops what was refused so far; by a thread that shuts down.
+    /// Drops what was refused so far. Called by a thread that shuts down.
     pub(crate) fn drop_refused(&self) {
         refused::drop_all(&self.refused);
     }
@@ -450,30 +455,30 @@ impl Shared {
             return;
         }
         if !self.is_closed() {
-            // Its host gave up: nobody runs anything any more.
+            // Its host gave up: no worker is left to run anything.
             self.close();
         }
         refused::drop_until(&self.refused, None, || self.registry.is_finished());
     }
 
-    /// Step 12: drops what is refused until `is_over`, not much longer than the `limit`. Returns
-    /// whether it was over.
+    /// Step 12: drops what is refused until `is_over`, but not much longer than the `limit`.
+    /// Returns whether it was over.
     pub(crate) fn drop_until(&self, limit: Option<Duration>, is_over: impl Fn() -> bool) -> bool {
         refused::drop_until(&self.refused, limit, is_over)
     }
 
-    /// A thread ends, and has no more to drop.
+    /// Called by a thread that ends, and has nothing left to drop.
     pub(crate) fn report_end(&self, progress: &Progress) {
         progress.report_end();
         self.refused.look_again();
     }
 
-    /// A worker has ended, with empty queues.
+    /// Called when a worker has ended, with empty queues.
     pub(crate) fn worker_ended(self: &Arc<Self>) {
         // ORDERING(shared.running): both sides; the counters of the workers that ended
         // before this one are read below.
         if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
-            // Those that wait for quiet wait for all workers that are left.
+            // Threads that wait for quiet wait for all workers that are left.
             return self.look_again_if_wanted();
         }
         if self.population.unite() {
@@ -489,7 +494,8 @@ pub(crate) fn as_pointer(shared: &Arc<Shared>) -> NonNull<Shared> {
     NonNull::new(Arc::as_ptr(shared).cast_mut()).expect("the pointer of an `Arc` is not null")
 }
 
-/// How many cores there are, at the first call: asking the system takes 20 µs and more.
+/// How many cores there were at the first call. The system is asked once, because that takes
+/// 20 µs and more.
 fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))

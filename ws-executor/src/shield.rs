@@ -1,10 +1,9 @@
 //! Foreign wakers, kept from doing harm.
 //!
-//! Whoever awaits a task leaves a waker with it, and async-task aborts the process
-//! if that waker panics. A waker of ours does not; any other is wrapped, so that its
-//! panic goes to the panic hook and no further. Ours is the common case, and
-//! recognised: it is the one with which a task, or a `block_on`, is being polled on this
-//! thread.
+//! The awaiting side leaves a waker with a task, and async-task aborts the process if that
+//! waker panics. A waker of ours does not panic. Any other is wrapped, so that its panic goes
+//! to the panic hook and no further. Our own waker is the common case, and is recognised: a
+//! task, or a `block_on`, is being polled with it on this thread.
 
 use std::cell::Cell;
 use std::ptr;
@@ -57,7 +56,7 @@ pub(crate) fn trusting<R>(waker: &Waker, code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Calls `code` with `waker`, or with one in front of it that does not panic.
+/// Calls `code` with `waker`, or with a wrapper of it that does not panic.
 #[inline]
 pub(crate) fn shielded<R>(waker: &Waker, code: impl FnOnce(&Waker) -> R) -> R {
     let trusted = TRUSTED.try_with(Cell::get).unwrap_or(NOBODY);

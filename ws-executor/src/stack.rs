@@ -1,15 +1,15 @@
 //! How much of a worker's stack is used.
 //!
-//! While a nested `block_on` waits, other tasks run on top of it. This decides whether
-//! there is room for that: as long as less than half of the stack is used, so that a task
-//! on top has at least the other half.
+//! While a nested `block_on` waits, its worker runs other tasks inside that call, on the same
+//! stack. This decides whether there is room for that: less than half of the stack must be
+//! used, so that such a task has at least the other half.
 
 use ws_core::sync::stack_pointer;
 
 use crate::tuning::MAX_NESTING;
 
-/// What the standard library gives a thread if nothing else is said, and the variable
-/// that says something else.
+/// The size of a stack that the standard library gives a thread by default, and the environment
+/// variable that changes it.
 const DEFAULT_SIZE: usize = 2 << 20;
 const VARIABLE: &str = "RUST_MIN_STACK";
 
@@ -27,7 +27,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// The calling thread's, which begins about here.
+    /// The calling thread's stack, which begins about here.
     pub(crate) fn begins_here(size: usize) -> Self {
         Self {
             base: stack_pointer(),
@@ -35,8 +35,8 @@ impl Stack {
         }
     }
 
-    /// Whether a task may run on top of this call, which is number `nesting` of those that
-    /// are one inside the other.
+    /// Whether the stack has room to run tasks inside this `block_on`, which is nested
+    /// `nesting` levels deep.
     pub(crate) fn has_room(&self, nesting: u32) -> bool {
         match self.used() {
             Some(used) => used < self.size / 2,
@@ -44,7 +44,7 @@ impl Stack {
         }
     }
 
-    /// How much is used, unless the calling code runs on some other stack.
+    /// How much is used; `None` if the calling code runs on some other stack.
     fn used(&self) -> Option<usize> {
         let used = self.base.checked_sub(stack_pointer())?;
         (used < self.size).then_some(used)

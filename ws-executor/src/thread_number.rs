@@ -12,7 +12,7 @@ thread_local! {
 
 /// The number of the calling thread; zero if the thread is ending.
 pub(crate) fn thread_number() -> usize {
-    // A plain one: no protocol depends on it.
+    // An atomic of `std`, not of the shim: no protocol depends on it.
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     let number = NUMBER.try_with(|number| {
         if number.get() == 0 {

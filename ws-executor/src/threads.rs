@@ -1,4 +1,4 @@
-//! The threads of an executor: how they start, and how one waits for their end.
+//! The threads of an executor: how they start, and how another thread waits for their end.
 
 use std::io;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(crate) type Hook = Arc<dyn Fn(usize) + Send + Sync>;
 /// Runs a worker that is a future.
 pub(crate) type Host = Arc<dyn Fn(HostedWorker) + Send + Sync>;
 
-/// What a thread is told.
+/// The settings of a thread.
 #[derive(Clone, Default)]
 pub(crate) struct Orders {
     pub(crate) on_start: Option<Hook>,
@@ -49,7 +49,7 @@ impl Threads {
         orders: Orders,
         member: Member,
     ) -> Result<(), (Member, io::Error)> {
-        // The member stays reachable if no thread can be had, so that it can be ended.
+        // The member stays reachable if the system refuses the thread, so that it can be ended.
         let parcel = Arc::new(Mutex::new(Some(member)));
         let mut builder = thread::Builder::new().name(name);
         if let Some(size) = orders.stack_size {
@@ -76,7 +76,7 @@ impl Threads {
         }
     }
 
-    /// Waits until all threads have run their start hooks; an error is a panic there.
+    /// Waits until all threads have run their start hooks. An error is the panic of a hook.
     pub(crate) fn wait_for_start(&self) -> Result<(), Payload> {
         let mut state = self.progress.lock();
         while state.started < self.handles.len() {
@@ -90,7 +90,7 @@ impl Threads {
         self.progress.have_ended(self.handles.len())
     }
 
-    /// Whether the calling thread is one of them, also while it is its host's.
+    /// Whether the calling thread is one of them, also while it runs its host's code.
     pub(crate) fn is_current(&self) -> bool {
         let me = thread::current().id();
         self.handles.iter().any(|handle| handle.thread().id() == me)
@@ -99,7 +99,7 @@ impl Threads {
     /// Waits for all threads.
     pub(crate) fn join(self) {
         for handle in self.handles {
-            // A thread contains all panics of the user's.
+            // A thread contains all panics of user code.
             if let Err(payload) = handle.join() {
                 drop_payload(payload);
             }
@@ -142,25 +142,25 @@ impl Progress {
         second.into_iter().for_each(drop_payload);
     }
 
-    /// Whether so many threads have said that they end.
+    /// Whether this many threads have said that they end.
     pub(crate) fn have_ended(&self, threads: usize) -> bool {
         self.lock().ended >= threads
     }
 
-    /// For [`Shared::report_end`].
+    /// Called by [`Shared::report_end`].
     pub(crate) fn report_end(&self) {
         self.lock().ended += 1;
     }
 }
 
-/// A worker before its life.
+/// A worker whose thread has not begun to run it.
 pub(crate) struct Member {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) queues: Queues,
     /// Where a hosted worker's waker goes.
     pub(crate) waker: Option<Arc<WakerSlot>>,
-    /// It counts as searching before it begins.
+    /// The worker counts as searching before it begins.
     pub(crate) searching: Searching,
 }
 
@@ -173,7 +173,7 @@ impl Member {
         self.shared.worker_ended();
     }
 
-    /// The life of a worker's thread.
+    /// The main function of a worker's thread.
     fn live(self, orders: &Orders, progress: &Progress) {
         let (shared, index) = (Arc::clone(&self.shared), self.index);
         let started = contain(|| orders.on_start.iter().for_each(|hook| hook(index)));
@@ -203,7 +203,7 @@ impl Member {
             None => life(),
             Some(seat) => seat.enter(&mut life),
         }
-        // A driver that does not do its duty, or panics instead.
+        // The driver has not called `life`, or has panicked instead.
         if let Some(member) = member {
             member.work_blocking();
         }
@@ -227,7 +227,7 @@ impl Member {
             .expect("a hosted worker has a place for its waker");
         self.shared.stop_searching(self.searching);
         let worker = Rc::new(Worker::new(self.shared, self.index, self.queues));
-        // Also between the polls: what the host's reactor wakes belongs to this worker.
+        // Also between the polls: a task that the host's reactor wakes belongs to this worker.
         let _entered = current::enter(&worker);
         let hosted = HostedWorker::new(Rc::clone(&worker), waker);
         ignore_panic(|| host(hosted));

@@ -1,10 +1,10 @@
 //! Code that computes, as a task.
 //!
-//! A closure that takes long is nothing for a worker's queues of tasks: whoever is behind
-//! it would wait. So there is a queue for such closures alone, which workers look at when
-//! no task is due; and, so that closures do not wait for ever either, after a number of
-//! polls. While one runs, its worker has handed over what others can do (`worker/lane.rs`),
-//! as for a join.
+//! A closure that takes long must not be in a worker's queues of tasks: the tasks behind it
+//! would wait. So such closures have a queue of their own. Workers look at it when no task is
+//! due. They also look at it after a number of polls, so that closures do not wait for ever
+//! either. While a closure runs, its worker has handed over what others can do
+//! (`worker/lane.rs`), as for a join.
 
 use crate::coop;
 use crate::handle::Handle;
@@ -20,7 +20,7 @@ where
     let future = async move {
         current::with_any(|worker| {
             let _entered = worker.map(|worker| worker.enter_fork());
-            // It cannot yield: a foreign `block_on` in it would poll for ever.
+            // The code cannot yield: a foreign `block_on` in it would poll for ever.
             coop::unlimited(code)
         })
     };

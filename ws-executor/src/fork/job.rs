@@ -13,7 +13,7 @@ use crate::task::contain::{Payload, contain};
 
 /// A closure that may be run by another worker; one pointer.
 ///
-/// Whoever has it has to run it, or to be the one who pushed it.
+/// The holder must run it, unless it is the owner that popped its own fork back.
 #[must_use = "someone waits for it"]
 #[derive(PartialEq, Eq)]
 pub struct Fork(NonNull<Header>);
@@ -22,8 +22,8 @@ pub struct Fork(NonNull<Header>);
 unsafe impl Send for Fork {}
 
 impl Fork {
-    /// Runs it, out of the lane of the worker `owner`; its panics are for whoever waits
-    /// for it. Returns the worker that does so and sleeps, which has to be unparked.
+    /// Runs the fork, out of the lane of the worker `owner`. Its panics go to the worker that
+    /// waits for it. Returns that worker if it sleeps and must be unparked.
     pub fn run(self, owner: usize) -> Option<usize> {
         // SAFETY: the job is alive, since its fork was not run yet.
         let run = unsafe { self.0.as_ref() }.run;
@@ -38,12 +38,12 @@ struct Header {
     run: unsafe fn(NonNull<Header>, usize) -> Option<usize>,
 }
 
-/// A job in the stack frame of whoever waits for it.
+/// A job in the stack frame that waits for it.
 #[repr(C)]
 pub struct StackJob<F, R> {
     header: Header,
     latch: OnceLatch,
-    /// Taken out by whoever has the fork.
+    /// Taken out by the thread that has the fork.
     code: UnsafeCell<ManuallyDrop<F>>,
     /// Written by a thief, before it sets the latch.
     result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
@@ -54,8 +54,8 @@ where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    /// A job whose fork is in no lane yet. Only that of the worker that waits for it is
-    /// right: a thief takes the lane's owner for the one to unpark.
+    /// A job whose fork is in no lane yet. The fork must go into the lane of the worker that
+    /// waits for it: a thief unparks the owner of the lane.
     #[inline(always)]
     pub fn new(code: F) -> Self {
         Self {
@@ -66,7 +66,7 @@ where
         }
     }
 
-    /// What is set when a thief has run the fork.
+    /// The latch that is set when a thief has run the fork.
     pub fn latch(&self) -> &OnceLatch {
         &self.latch
     }
@@ -75,8 +75,8 @@ where
     ///
     /// # Safety
     ///
-    /// To be called once. The job stays in its place until the fork is in the caller's
-    /// hands again, or the latch is set.
+    /// Must be called once. The job must stay in its place until the caller has the fork again,
+    /// or the latch is set.
     #[inline(always)]
     pub unsafe fn fork(&self) -> Fork {
         Fork(NonNull::from(self).cast())
@@ -92,7 +92,7 @@ where
     ///
     /// # Safety
     ///
-    /// The caller has the fork, or has had it taken back, and calls this once.
+    /// The caller has the fork, or has taken it back, and calls this once.
     #[inline(always)]
     pub unsafe fn take_code(&self) -> F {
         self.code.with_mut(|code| {
@@ -130,7 +130,7 @@ where
         let code = unsafe { this.take_code() };
         let outcome = contain(code);
         this.result.with_mut(|result| {
-            // SAFETY: nobody else touches the cell before the latch is set.
+            // SAFETY: no other thread touches the cell before the latch is set.
             let result = unsafe { &mut *result };
             result.write(outcome);
         });
@@ -139,7 +139,7 @@ where
     }
 }
 
-/// A job in a box of its own, which nobody gets a result of.
+/// A job in a box of its own, without a result.
 #[repr(C)]
 pub struct BoxJob<F> {
     header: Header,

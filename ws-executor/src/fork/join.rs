@@ -7,7 +7,7 @@ use super::job::StackJob;
 use crate::task::contain::{drop_payload, ignore_panic};
 use crate::worker::Worker;
 
-/// Runs both, `b` on whoever has time; returns when both have ended.
+/// Runs both, `b` on any worker that has time. Returns when both have ended.
 #[inline]
 pub(crate) fn join<A, B, RA, RB>(worker: &Worker, a: A, b: B) -> (RA, RB)
 where
@@ -17,19 +17,19 @@ where
 {
     let _entered = worker.enter_fork();
     let job = StackJob::new(b);
-    // SAFETY: `pending` does not let go of the job before the fork is back or has been
-    // run, and nothing in between can panic.
+    // SAFETY: `pending` does not let the job leave its place before the fork is back or has
+    // been run, and nothing in between can panic.
     let fork = unsafe { job.fork() };
     worker.push_fork(fork);
     let pending = Pending { worker, job: &job };
     worker.shared().notify_of_fork();
     let first = a();
-    // Nothing from here on until the fork is back, or has been run, can panic. The guard
-    // is not asked for its fields: it would be in memory for that.
+    // From here on nothing can panic until the fork is back, or has been run. The guard is not
+    // asked for its fields: then it would have to be in memory.
     mem::forget(pending);
     let second = match take_back(worker, &job) {
         Whereabouts::Back => {
-            // SAFETY: the fork is back, and nobody else has it.
+            // SAFETY: the fork is back, and no other thread has it.
             let code = unsafe { job.take_code() };
             code()
         }
@@ -54,9 +54,9 @@ where
     loop {
         match worker.pop_fork() {
             Some(fork) if job.owns(&fork) => return Whereabouts::Back,
-            // A scope that outlives this join has left it there.
+            // A scope that outlives this join has left this fork there.
             Some(other) => worker.run_fork(other, worker.index()),
-            // It is the oldest ones that are stolen, so all of them are.
+            // Thieves steal the oldest forks first, so all of them were stolen.
             None => return Whereabouts::Stolen,
         }
     }
@@ -87,7 +87,8 @@ where
     job: &'a StackJob<F, R>,
 }
 
-/// The first closure has panicked: the second one is not run, or waited for.
+/// The first closure has panicked: the second one is not run, or is waited for if it was
+/// stolen.
 impl<F, R> Drop for Pending<'_, F, R>
 where
     F: FnOnce() -> R + Send,
@@ -97,12 +98,12 @@ where
     fn drop(&mut self) {
         match take_back(self.worker, self.job) {
             Whereabouts::Back => {
-                // SAFETY: the fork is back, and nobody else has it.
+                // SAFETY: the fork is back, and no other thread has it.
                 let code = unsafe { self.job.take_code() };
                 ignore_panic(|| drop(code));
             }
             Whereabouts::Stolen => {
-                // No time to help others: this thread is unwinding.
+                // This thread is unwinding, and does not help others.
                 self.worker.sleep_on(self.job.latch());
                 // SAFETY: the latch is set, and the result is taken here alone.
                 let result = unsafe { self.job.take_result() };

@@ -7,8 +7,8 @@ use crate::until::Until;
 
 /// Something that a worker can sleep on.
 pub(crate) trait Latch: Until {
-    /// Says that the waiting worker is about to sleep. Fails if the wait is over;
-    /// otherwise whoever ends it knows whom to unpark.
+    /// Says that the waiting worker is about to sleep. Fails if the wait is over. Otherwise the
+    /// thread that ends the wait learns that it must unpark the worker.
     #[must_use = "a worker must not sleep if the wait is over"]
     fn fall_asleep(&self) -> bool;
 }
@@ -35,13 +35,13 @@ impl OnceLatch {
         self.0.load(Ordering::Acquire) == SET
     }
 
-    /// Sets it; returns whether the waiting worker sleeps, and has to be unparked.
+    /// Sets it. Returns whether the waiting worker sleeps, and must be unparked.
     ///
     /// The latch may be gone by the time this returns.
     #[must_use = "a worker that sleeps has to be unparked"]
     pub fn set(&self) -> bool {
-        // ORDERING(fork.latch): release side. Acquire is not needed: that the worker
-        // sleeps is all there is to know.
+        // ORDERING(fork.latch): release side. Acquire is not needed: the only news is that the
+        // worker sleeps.
         self.0.swap(SET, Ordering::Release) == ASLEEP
     }
 
@@ -83,7 +83,7 @@ impl CountLatch {
         self.0.fetch_add(ONE, Ordering::Relaxed);
     }
 
-    /// Counts one less; returns whether that was the last, and the worker sleeps.
+    /// Counts one less. Returns whether that was the last, and the worker sleeps.
     #[must_use = "a worker that sleeps has to be unparked"]
     pub fn remove(&self) -> bool {
         // ORDERING(fork.latch): release side, for each that is counted.

@@ -2,12 +2,12 @@
 //!
 //! # The idea
 //!
-//! `join(a, b)` on a worker puts `b` into the worker's *lane*, a deque of its own next
-//! to the ring of tasks, and calls `a`. When `a` is done, it takes `b` back and calls
-//! it, as if nothing had happened: that is what happens nearly always, and it costs a
-//! few nanoseconds. Only if another worker was idle meanwhile, and has stolen `b`, does
-//! the worker have to wait for it. What is in a lane is a *fork*: one pointer to a job
-//! that lives in the stack frame of its `join` (`job.rs`), so nothing is allocated.
+//! `join(a, b)` on a worker puts `b` into the worker's *lane*, a deque of its own next to the
+//! ring of tasks, and calls `a`. When `a` is done, the worker takes `b` back and calls it, as
+//! if nothing had happened. That is what happens nearly always, and it costs a few nanoseconds.
+//! Only if another worker was idle meanwhile, and has stolen `b`, must the worker wait for it.
+//! An item of a lane is a *fork*: one pointer to a job. The job lives in the stack frame of its
+//! `join` (`job.rs`), so nothing is allocated.
 //!
 //! ```text
 //!   worker 1                  lane                          worker 2
@@ -17,45 +17,44 @@
 //!     wait, helping  ◄────────────── latch ─────────────────┘
 //! ```
 //!
-//! The owner pushes and pops at one end and thieves take the oldest fork at the other,
-//! which is the largest piece of the work: a handful of steals keeps all workers busy.
-//! That is the scheduling of Cilk (Blumofe and Leiserson, *Scheduling multithreaded
-//! computations by work stealing*, 1999) and the shape of rayon's `join`. Departures
-//! from the latter: the lane is [`Uneven`](ws_core::chase_lev::Uneven), so that taking
-//! back needs no fence; a guard waits for `b` when `a` panics, instead of a
-//! `catch_unwind` around `a`; and the workers are those that poll tasks.
+//! The owner pushes and pops at one end. Thieves take the oldest fork at the other end. The
+//! oldest fork is the largest piece of the work, so a few steals keep all workers busy. That is
+//! the scheduling of Cilk (Blumofe and Leiserson, *Scheduling multithreaded computations by
+//! work stealing*, 1999) and the shape of rayon's `join`. Departures from rayon's `join`: the
+//! lane is [`Uneven`](ws_core::chase_lev::Uneven), so that taking back needs no fence; a guard
+//! waits for `b` when `a` panics, instead of a `catch_unwind` around `a`; and the workers are
+//! those that poll tasks.
 //!
 //! # While a worker waits
 //!
-//! It *helps*: it runs other forks, its own and stolen ones, and never polls a task
-//! (`worker/help.rs`). A poll on top of a waiting join could take as long as it likes, call
-//! `join` itself, and so on: there would be no bound to the stack, nor to the wait.
-//! If there is nothing to help with, it sleeps until its latch is set or a fork is
-//! pushed.
+//! The worker *helps*: it runs other forks, its own and stolen ones, and never polls a task
+//! (`worker/help.rs`). A task that is polled inside a waiting join could take as long as it
+//! likes, call `join` itself, and so on: neither the stack nor the wait would have a bound. If
+//! there is no fork to run, the worker sleeps until its latch is set or a fork is pushed.
 //!
-//! So that tasks do not wait for it meanwhile, the first `join` of a poll *hands over*
+//! So that tasks do not wait for the worker meanwhile, the first `join` of a poll *hands over*
 //! what the worker cannot do for a while: its LIFO slot, its ring and the driver
-//! (`worker/lane.rs`). If all workers are in joins, nobody is left to hand over to; then a
+//! (`worker/lane.rs`). If all workers are in joins, there is no worker to hand over to; then a
 //! [spare thread](crate::monitor::spare) polls tasks.
 //!
 //! # Why no fork is forgotten
 //!
-//! A fork that nobody steals is taken back by its owner, so none is ever lost; what can
-//! be lost is parallelism, if a fork is pushed while others sleep. There are two kinds
-//! of sleepers: idle workers, in the wake table of [`sleep`](crate::sleep), and helpers,
-//! which can do nothing but forks. They have a table and a count of their own, a second
-//! instance of the same protocol, because a helper that searches is no answer to a task.
-//! Who pushes a fork goes through P2 to P5 of that protocol with the helpers' instance
-//! and, if no helper searches or sleeps, with the idle workers': each of them looks at
-//! all lanes at its step W4, so the proof is the same for both. A helper that stops
-//! searching as the last one looks for sleepers in both tables (S2, S3).
+//! A fork that no thief steals is taken back by its owner, so none is ever lost. But
+//! parallelism can be lost, if a fork is pushed while workers sleep. There are two kinds of
+//! sleepers: idle workers, in the wake table of [`sleep`](crate::sleep), and helpers, which can
+//! only run forks. Helpers have a table and a count of their own, a second instance of the same
+//! protocol, because a helper that searches does not poll tasks. The pusher of a fork goes
+//! through P2 to P5 of that protocol with the helpers' instance. If no helper searches or
+//! sleeps, it does the same with the idle workers' instance. Workers of both kinds look at all
+//! lanes at their step W4, so the proof is the same for both. The last helper that stops
+//! searching looks for sleepers in both tables (S2, S3).
 //!
 //! # Why it is sound
 //!
-//! A fork is used once: by the thread that took it out of the lane, by pop or by steal,
-//! which the deque gives to one thread only. Its job is in a stack frame that is not
-//! left, by return or by panic, before the fork is back or its latch is set; the thief
-//! touches the job no more after it has set the latch.
+//! A fork is used once, by the thread that took it out of the lane by pop or by steal: the
+//! deque gives it to one thread only. Its job is in a stack frame that is not left, by return
+//! or by panic, before the fork is back or its latch is set. The thief does not touch the job
+//! after it has set the latch.
 //!
 //! # Memory ordering
 //!

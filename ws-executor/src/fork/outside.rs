@@ -1,16 +1,16 @@
-//! Fork-join from threads that are no workers of the executor.
+//! Fork-join from threads that are not workers of the executor.
 //!
-//! They own no lane, and must not share one: a deque has one owner. So the code goes to
-//! a worker as a task that borrows, and the thread waits for it. Such a task waits among
-//! the computations: it is one, and a spare thread, which is no worker, must not take it, or
-//! each join inside would come here again.
+//! Such a thread owns no lane, and must not share one: a deque has one owner. So the code goes
+//! to a worker as a task that borrows, and the thread waits for it. That task waits among the
+//! computations, for two reasons: it is one, and a spare thread must not take it. A spare
+//! thread is not a worker, so each join inside would come here again.
 
 use super::join;
 use crate::handle::Handle;
 use crate::scope::scope;
 use crate::worker::current;
 
-/// [`join()`] for a thread that is no worker of the executor.
+/// [`join()`] for a thread that is not a worker of the executor.
 #[cold]
 pub(crate) fn join_inside<A, B, RA, RB>(handle: &Handle, a: A, b: B) -> (RA, RB)
 where

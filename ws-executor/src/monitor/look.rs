@@ -1,13 +1,13 @@
-//! What the monitor does about what it sees: a function of two looks.
+//! What the monitor decides: a function of two looks at the workers.
 //!
-//! A worker is *stuck* if it has begun no poll between two looks and had tasks in its slot or
-//! its ring at both. It has a *backlog* if its ring had several tasks at both. The driver was
-//! *left* if it was free at both looks and nobody entered it between them.
+//! A worker is *stuck* if it has begun no poll between two looks, and had tasks in its slot or
+//! its ring at both looks. It has a *backlog* if its ring had several tasks at both looks. The
+//! driver was *left* if it was free at both looks and no thread entered it between them.
 //!
-//! In this order:
+//! The monitor decides in this order:
 //! 1. no worker is parked, and none has begun a poll for [`KEPT`]: a spare thread must poll the
-//!    tasks that are due, and turn the driver if it was left. If all workers are in joins, it
-//!    must do so at once;
+//!    tasks that are due, and must turn the driver if it was left. If all workers are in joins,
+//!    a spare thread must do so at once;
 //! 2. workers are stuck: their tasks must be shared, if there are other workers;
 //! 3. the driver was left, and a worker is parked: that worker must enter it;
 //! 4. a worker has a backlog, and another one is parked: the backlog must be shared;
@@ -23,10 +23,9 @@
 //! | slots or the driver were used since the look before | twice the last one, up to [`CALM_PERIOD`] |
 //! | neither | twice the last one, up to [`QUIET_PERIOD`] |
 //!
-//! So a server that gets a message every millisecond has a monitor that is awake all the time,
-//! which costs a third of a look a message. A monitor that slept in each pause would be
-//! called anew by each message: over tokio's I/O that made ten system calls of a message
-//! instead of three.
+//! So if a server gets a message every millisecond, its monitor is awake all the time. That
+//! costs a third of a look per message. If the monitor slept in each pause, each message would
+//! call it anew: over tokio's I/O, a message then made ten system calls instead of three.
 
 use std::time::Duration;
 
@@ -63,12 +62,12 @@ pub(super) struct WorkerView {
     pub(super) forking: bool,
 }
 
-/// Where the reactor is.
+/// What the monitor sees of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DriverView {
     /// There is none, or it needs no watching, or a worker is in it.
     Attended,
-    /// Nobody is in it; it was entered so often before.
+    /// No thread is in it. The number says how often it was turned before.
     Left(u64),
     /// It belongs to the host of the workers, and is attended while none of them is kept by a
     /// poll.
@@ -79,9 +78,9 @@ pub(super) enum DriverView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Snapshot {
     pub(super) workers: Vec<WorkerView>,
-    /// Whether a worker is parked that can be notified.
+    /// Whether a worker is parked, so that it can be notified.
     pub(super) someone_parked: bool,
-    /// Whether all of them are.
+    /// Whether all workers are parked.
     pub(super) all_parked: bool,
     /// Whether a task is in the injector.
     pub(super) injected: bool,
@@ -97,7 +96,7 @@ impl Snapshot {
         self.workers.iter().any(|worker| worker.queued > 0)
     }
 
-    /// Whether there is anything that a monitor must be awake for.
+    /// Whether there is anything that the monitor must be awake for.
     pub(super) fn has_something_to_watch(&self) -> bool {
         !self.all_parked
             || self.injected
@@ -156,9 +155,9 @@ pub(super) struct Watch {
 struct Memory {
     /// When the worker was first seen in its poll.
     since: Instant,
-    /// That poll has been reported as a stall.
+    /// Whether that poll has been reported as a stall.
     reported: bool,
-    /// Another worker was told to enter the host's reactor meanwhile.
+    /// Whether another worker was told to enter the host's reactor meanwhile.
     relieved: bool,
 }
 
@@ -191,7 +190,7 @@ impl Watch {
         buffer
     }
 
-    /// A snapshot is not needed any more.
+    /// Takes back the memory of a snapshot that is no longer needed.
     pub(super) fn drop_snapshot(&mut self, snapshot: Snapshot) {
         self.buffer = snapshot.workers;
     }
@@ -201,7 +200,7 @@ impl Watch {
         self.period
     }
 
-    /// Decides what to do, and remembers what it has seen.
+    /// Decides what to do, and remembers this look.
     pub(super) fn look(&mut self, now: Snapshot) -> Action {
         let action = match self.last.take() {
             Some(last) => {
@@ -245,7 +244,7 @@ impl Watch {
         if !stuck.is_empty() && now.workers.len() > 1 {
             return Action::Share(stuck);
         }
-        // Of every poll that lasts, so that a later look need not ask for it again.
+        // This notes every poll that lasts, so that a later look does not ask for it again.
         let is_kept = now.driver == DriverView::Hosted && self.is_kept(last, now);
         if !now.someone_parked {
             return Action::Nothing;
@@ -295,7 +294,8 @@ impl Watch {
         self.quiet = if is_quiet { self.quiet + 1 } else { 0 };
     }
 
-    /// The polls that have become stalls since the look before; before [`look`](Self::look).
+    /// The polls that have become stalls since the look before. Must be called before
+    /// [`look`](Self::look).
     pub(super) fn stalls(&mut self, now: &Snapshot) -> Vec<Stall> {
         let time = Instant::now();
         let last = self.last.as_ref();
@@ -316,7 +316,7 @@ impl Watch {
     }
 }
 
-/// Where `true` is.
+/// The positions of `true`.
 fn numbers(list: impl Iterator<Item = bool>) -> Vec<usize> {
     let indexed = list.enumerate();
     indexed.filter(|it| it.1).map(|it| it.0).collect()

@@ -2,12 +2,12 @@
 //!
 //! # The problem
 //!
-//! Nobody is notified of a task in a LIFO slot, nor of a few short tasks in a ring: their
-//! worker is about to run them, and to run them elsewhere would take longer
+//! No worker is notified of a task in a LIFO slot, nor of a few short tasks in a ring: their
+//! own worker is about to run them, and to run them elsewhere would take longer
 //! (`worker/share.rs`). But the poll that pushed them may block or compute for a second, while
 //! other workers sleep. The same holds for a driver that its worker has left for such a poll:
-//! nobody sees what the reactor has to say. And if every worker is in such a poll, or in a
-//! join, nobody polls at all.
+//! no thread sees the events of the reactor. And if every worker is in such a poll, or in a
+//! join, no thread polls tasks at all.
 //!
 //! # The idea
 //!
@@ -19,17 +19,17 @@
 //!
 //! The monitor itself polls nothing and turns no driver, so that no task can keep it.
 //!
-//! It is started when something is to be watched for the first time. It falls asleep when every
-//! worker was parked at some looks, and is called again by the next quiet push ([`state`]). So
-//! an idle executor makes no system call, a stream of messages with short pauses calls it
-//! once, and a quiet push costs one relaxed load.
+//! The monitor is started when there is something to watch for the first time. It falls asleep
+//! when every worker was parked at several looks, and the next quiet push calls it again
+//! ([`state`]). So an idle executor makes no system call, a stream of messages with short
+//! pauses calls the monitor once, and a quiet push costs one relaxed load.
 //!
-//! A worker that is parked could watch the others instead, and sleep with a timeout. The
-//! duty has to be handed from worker to worker then: two protocols more, and a worker that
-//! sleeps in the parker of a host cannot do it.
+//! Instead of the monitor, a parked worker could watch the others, and sleep with a timeout.
+//! But then the workers would have to hand that duty on. That needs two more protocols, and a
+//! worker that sleeps in the parker of a host cannot do it.
 //!
-//! If the system refuses the thread, tasks behind a poll that blocks wait for its end. The next
-//! quiet push asks again, at most once a second.
+//! If the system refuses the thread, tasks behind a poll that blocks wait until that poll ends.
+//! The next quiet push asks again, at most once a second.
 
 pub(crate) mod look;
 pub(crate) mod spare;
@@ -51,7 +51,7 @@ use crate::task::contain::{drop_payload, ignore_panic};
 use crate::threads::Progress;
 use crate::worker::counters::Counter;
 
-/// How long a refused thread is not asked for again.
+/// How long to wait before asking again for a thread that the system refused.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Starts the monitor's thread.
@@ -105,7 +105,7 @@ impl Monitor {
         self.thread.lock().expect("never poisoned")
     }
 
-    /// Makes sure that the monitor watches. Who may call this is said in [`state`].
+    /// Makes sure that the monitor watches. [`state`] says which threads may call this.
     #[inline]
     pub(crate) fn watch(&self) {
         if self.state.needs_call() {
@@ -155,7 +155,7 @@ impl Monitor {
         }
     }
 
-    /// The executor is closed: lets the threads see it, and no other begin.
+    /// The executor is closed: lets the threads see that, and lets no other begin.
     pub(crate) fn close(&self) {
         let start = {
             let mut thread = self.thread();

@@ -3,25 +3,25 @@
 //! # The problem
 //!
 //! A worker in a join polls no tasks: a task may take a lock that the join below holds. A
-//! worker in a poll that blocks polls none either. If all workers are in one of the two, a task
-//! that is woken waits for as long as the shortest of them takes, and so does the driver.
+//! worker in a poll that blocks polls none either. If every worker is in one or the other, a
+//! task that is woken waits until the first of them is back, and so does the driver.
 //!
 //! # The idea
 //!
-//! The [monitor](super) sees that no worker is parked, and that none has begun a poll since
-//! its last look. Then it rouses a spare thread for one *round*: the thread turns the driver,
-//! and polls what is due, wherever it is queued, until nothing is due or a worker is back. If
-//! the thread is kept by a task itself, the monitor rouses another one, up to
+//! The [monitor](super) sees that no worker is parked, and that none has begun a poll since its
+//! last look. Then it rouses a spare thread for one *round*. In a round, the thread turns the
+//! driver, and polls what is due, wherever it is queued, until nothing is due or a worker is
+//! back. If a task keeps that thread as well, the monitor rouses another one, up to
 //! [`Builder::spares`](crate::Builder::spares).
 //!
-//! A spare thread is no worker: it has no queues. What is spawned or woken there goes to the
-//! injector, a `join` goes to the workers, and a `block_on` just waits. Tasks that are pinned
-//! to a worker, and computations, are not for it.
+//! A spare thread is not a worker: it has no queues. A task that is spawned or woken there goes
+//! to the injector, a `join` goes to the workers, and a `block_on` just waits. A spare thread
+//! takes no tasks that are pinned to a worker, and no computations.
 //!
-//! The threads are started when they are needed for the first time, with the hooks of the
-//! workers and the number that comes after theirs. If the workers are hosted, their host runs
-//! these threads, too ([`HostedWorker::is_spare`]). If the system or the host refuses them,
-//! tasks wait.
+//! A thread is started when it is needed for the first time. It calls the hooks of the workers,
+//! with the number that comes after theirs. If the workers are hosted, their host runs these
+//! threads, too ([`HostedWorker::is_spare`]). If the system or the host refuses them, tasks
+//! wait.
 //!
 //! # Memory ordering
 //!
@@ -48,7 +48,7 @@ use crate::tuning::KEPT;
 use crate::worker::counters::Counter;
 use crate::worker::hosted::HostedWorker;
 
-/// How many polls before the next look whether a worker is back. Not measured.
+/// How many polls a thread begins before it looks whether a worker is back. Not measured.
 const BATCH: u64 = 16;
 
 /// All spare threads of an executor.
@@ -59,7 +59,7 @@ pub(crate) struct Spares {
 }
 
 struct Threads {
-    /// How they are to be started; none when the executor is closed.
+    /// How they are to be started; `None` if no other is to begin.
     orders: Option<Orders>,
     list: Vec<Spare>,
     /// How many have been started in all.
@@ -112,7 +112,8 @@ impl Spares {
         self.threads().polls()
     }
 
-    /// Lets one of them do a round, unless one is at it and goes on; by the monitor.
+    /// Lets one of them do a round, unless one is in a round and makes progress. Called by the
+    /// monitor.
     pub(super) fn rouse(&self, shared: &Arc<Shared>) {
         let mut threads = self.threads();
         let polls = threads.polls();
@@ -127,7 +128,7 @@ impl Spares {
             let is_on = spare.round.is_on.load(Ordering::Acquire);
             let is_over = spare.round.is_over.load(Ordering::Relaxed);
             if !is_over && !spare.round.has_begun.load(Ordering::Relaxed) {
-                // A hook may wait. That is no task which keeps the thread.
+                // A hook may wait: then it is not a task that keeps the thread.
                 return;
             }
             busy |= is_on && !is_over;
@@ -148,7 +149,7 @@ impl Spares {
         threads.progress.1 = Instant::now();
     }
 
-    /// Starts one more, with a round to do.
+    /// Starts one more thread, with a round to do.
     fn start(&self, threads: &mut Threads, shared: &Arc<Shared>) {
         let Some(orders) = threads.orders.clone() else {
             return;
@@ -168,7 +169,7 @@ impl Spares {
             let (shared, round) = (Arc::clone(shared), Arc::clone(&round));
             move || live(&shared, &orders, &round, parker)
         };
-        // If there is no thread to be had, the next look asks again.
+        // If the system refuses the thread, the next look asks again.
         if let Ok(handle) = builder.spawn(life) {
             threads.started += 1;
             threads.list.push(Spare {
@@ -179,7 +180,7 @@ impl Spares {
         }
     }
 
-    /// The executor is closed: lets the threads see it, and no other begin.
+    /// The executor is closed: lets the threads see that, and lets no other begin.
     pub(super) fn close(&self) {
         self.forget_orders();
         for spare in &self.threads().list {
@@ -187,7 +188,7 @@ impl Spares {
         }
     }
 
-    /// No other begins.
+    /// Lets no other thread begin.
     fn forget_orders(&self) {
         let orders = self.threads().orders.take();
         // The hooks are the user's.
@@ -224,7 +225,7 @@ impl Threads {
     }
 }
 
-/// The life of a thread.
+/// A thread's main function.
 fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: ThreadParker) {
     let number = shared.workers();
     match contain(|| orders.on_start.iter().for_each(|hook| hook(number))) {
@@ -244,7 +245,7 @@ fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: Threa
     }
     round.is_over.store(true, Ordering::Relaxed);
     if !shared.is_closed() {
-        // A hook panics, or the host does not poll: so it would be with the next one.
+        // A hook has panicked, or the host does not poll: the next thread would do no better.
         shared.monitor.spares.forget_orders();
     }
     ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(number)));
@@ -287,7 +288,7 @@ impl<'a> SpareLife<'a> {
         self.look_at_workers();
         self.turn_driver();
         {
-            // A drain waits for what is under way here.
+            // A drain must wait for what is under way here.
             let _inside = self.shared.wait_inside();
             while let Some(job) = self.next_due() {
                 self.round.polls.add(1);
@@ -304,7 +305,8 @@ impl<'a> SpareLife<'a> {
         }
         self.shared.look_again_if_wanted();
         if self.shared.is_closed() {
-            // What was pending in the last poll may come after all workers' ends.
+            // A task that was pending in the last poll may be refused after all workers have
+            // ended.
             self.shared.drop_waiting();
         }
     }
@@ -328,17 +330,17 @@ impl<'a> SpareLife<'a> {
         let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) else {
             return;
         };
-        // What it wakes goes to the injector.
+        // Tasks that it wakes go to the injector.
         seat.turn(Some(Duration::ZERO));
         seat.leave();
-        // A worker that parked meanwhile did so in its parker, and nobody turns the driver
-        // while it is parked. One that is awake looks at the driver before it parks, or at
-        // S3 if it finds a task instead.
+        // A worker that parked meanwhile did so in its parker, and no thread turns the driver
+        // while that worker is parked. A worker that is awake looks at the driver before it
+        // parks, or at S3 if it finds a task instead.
         self.shared.notify_one();
     }
 
-    /// A task that is due, wherever it is queued; each time another place comes first. What
-    /// yields goes to the injector, and must not keep the others waiting.
+    /// A task that is due, wherever it is queued. Each call looks at another place first: a
+    /// task that yields goes to the injector, and must not keep the others waiting.
     fn next_due(&self) -> Option<Job> {
         let shared = self.shared;
         let turn = self.round.polls.get() as usize;

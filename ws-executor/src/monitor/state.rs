@@ -2,10 +2,10 @@
 //!
 //! # The protocol
 //!
-//! The monitor must watch while a task is in a slot or a ring, while nobody is in the driver,
-//! and while a task is queued and every worker is awake. A caller says that there is something
-//! of the kind ([`MonitorState::needs_call`], [`MonitorState::call`]). That is a relaxed load while the
-//! monitor is awake.
+//! The monitor must watch while a task is in a slot or a ring, while no thread is in the
+//! driver, and while a task is queued and every worker is awake. A caller says that one of
+//! these holds ([`MonitorState::needs_call`], [`MonitorState::call`]). That costs a relaxed
+//! load while the monitor is awake.
 //!
 //! A caller is one of two:
 //! - (C1) a worker that is awake. It has left the wake table and fenced since it last slept
@@ -20,13 +20,13 @@
 //!
 //! # Why it does not oversleep
 //!
-//! Look at a caller that has found the monitor awake, and at a later M1.
+//! Consider a caller that has found the monitor awake, and a later M1.
 //! - C1: the caller did not see M1, so the fence after its sleep comes before M2. M3 sees that
 //!   this worker is not parked.
-//! - C2: likewise P2 comes before M2, so M3 sees the task, or that it was taken. A worker that
-//!   took it is awake, or has parked since and looked at every queue itself.
+//! - C2: likewise P2 comes before M2, so M3 sees the task, or sees that it was taken. The
+//!   worker that took it is awake, or has parked since and looked at every queue itself.
 //!
-//! So the monitor stays awake for as long as any worker is, once it was called.
+//! So once it was called, the monitor stays awake for as long as any worker is awake.
 //!
 //! # Memory ordering
 //!
@@ -46,7 +46,7 @@ const GONE: u8 = 3;
 /// Whether the monitor watches or sleeps, or is not there.
 pub struct MonitorState(CachePadded<AtomicU8>);
 
-/// What a caller has to do; after that, the monitor is awake.
+/// What a caller must do. After that, the monitor is awake.
 #[must_use = "a monitor that slept must be unparked, an absent one started"]
 #[derive(Debug, PartialEq, Eq)]
 pub enum MonitorCall {
@@ -95,7 +95,7 @@ impl MonitorState {
         }
     }
 
-    /// Whether the monitor fell asleep, and nobody has called since.
+    /// Whether the monitor fell asleep, and no caller has called since.
     pub fn is_asleep(&self) -> bool {
         self.0.load(Ordering::Relaxed) == ASLEEP
     }
@@ -105,7 +105,7 @@ impl MonitorState {
         self.change(AWAKE, ABSENT);
     }
 
-    /// There is no monitor any more.
+    /// From now on there is no monitor.
     pub fn set_gone(&self) {
         // A swap, so that loom has one order of this and of what it races with.
         self.0.swap(GONE, Ordering::Relaxed);

@@ -13,13 +13,13 @@ use crate::shared::{Remote, Shared};
 use crate::task::contain::ignore_panic;
 use crate::task::job::Job;
 
-/// A hook that hears of polls that take long.
+/// A hook that is called for polls that take long.
 pub(crate) type StallHook = Arc<dyn Fn(&Stall) + Send + Sync>;
 
 /// What starts the thread.
 pub(crate) fn starter(shared: Weak<Shared>, on_stall: Option<StallHook>) -> Start {
     Box::new(move || {
-        // Whoever calls this has the executor's state.
+        // The caller has a reference to the executor's state.
         let shared = shared.upgrade().expect("the caller has a reference");
         let parker = ThreadParker::new();
         let unparker = parker.unparker();
@@ -30,7 +30,7 @@ pub(crate) fn starter(shared: Weak<Shared>, on_stall: Option<StallHook>) -> Star
     })
 }
 
-/// The thread's life.
+/// The thread's main function.
 fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>) {
     let monitor = &shared.monitor;
     let mut watch = Watch::new(shared.workers());
@@ -104,10 +104,10 @@ fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
 fn share(shared: &Shared, worker: usize) {
     let Remote { slot, ring, .. } = &shared.remotes[worker];
     {
-        // A drain waits for what is on the way.
+        // A drain must wait for jobs that are on their way.
         let _inside = shared.wait_inside();
         let half = ring.len().div_ceil(2);
-        // A lost race is no reason to insist: whoever won has work.
+        // A lost race is not tried again: the winner has work.
         let stolen = (0..half).map_while(|_| ring.steal().success());
         let jobs: Vec<Job> = slot.take().into_iter().chain(stolen).collect();
         if !jobs.is_empty() {

@@ -1,8 +1,8 @@
 //! The fences of the sleep protocol on real cores; see `ws_core::sync::litmus`.
 //!
-//! The left side pushes, the right side parks, or stops to search, and looks once more. One of
-//! them must see the other. The models show the same of every interleaving, but take the light
-//! and the heavy fence of forks for alike.
+//! The left side pushes. The right side parks, or stops searching, and looks once more. One of
+//! the two must see the other. The models check the same for every interleaving, but treat the
+//! light and the heavy fence of forks alike.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -16,10 +16,10 @@ use super::{Parking, Searching, Sleep, Sleeper};
 
 const ROUNDS: u64 = 10_000;
 
-/// In each round, `push` pushes and says whether it has told anyone, or saw anyone to rely on
-/// no more. Meanwhile the other side starts by `side.start`, does one thing, and says whether
-/// it sees what was pushed; when both are done it tidies up. Returns in how many rounds the
-/// one told nobody and the other saw nothing.
+/// In each round, `push` pushes and says whether it has notified a worker, or saw one to
+/// notify. Meanwhile the other side starts by `side.start`, does one thing, and says whether it
+/// sees what was pushed. When both are done, it tidies up. Returns in how many rounds the
+/// pusher notified no worker and the other side saw nothing.
 fn race(
     mut push: impl FnMut(&Side<'_>, u64) -> bool + Send,
     mut other: impl Other + Send,
@@ -42,7 +42,7 @@ fn race(
             for round in 1..=ROUNDS {
                 other.prepare();
                 side.meet();
-                // So that the next look does not have to wait for memory.
+                // So that the next look need not wait for memory.
                 other.look(round);
                 side.start(Stores::Fast);
                 other.act();
@@ -67,7 +67,7 @@ trait Other {
 /// The pusher's start.
 fn start(side: &Side<'_>, watched: &[&Sleep]) {
     side.meet();
-    // So that the next look does not have to wait for memory.
+    // So that the next look need not wait for memory.
     let _ = watched.iter().any(|sleep| sleep.someone_parked());
     side.start(Stores::Slow);
 }
@@ -76,7 +76,7 @@ fn start(side: &Side<'_>, watched: &[&Sleep]) {
 struct Parks<'a, L> {
     sleep: &'a Sleep,
     parking: Option<Parking>,
-    /// Against forks, which are pushed without a fence.
+    /// The fence against forks, whose push fences only lightly.
     fence: fn(),
     look: L,
 }
@@ -107,14 +107,14 @@ impl<L: Fn(u64) -> bool> Other for Parks<'_, L> {
     fn tidy_up(&mut self) {
         let parking = self.parking.take().expect("it parked");
         let cancelled = self.sleep.cancel_parking(parking);
-        // If it was taken, the notification is here: the pusher is done.
+        // If the pusher took the worker, the notification is here: the pusher is done.
         let searching = cancelled
             .unwrap_or_else(|parking| self.sleep.wake_up(parking).expect("it was notified"));
         let _ = self.sleep.found_work(searching);
     }
 }
 
-/// Worker 1, which stays parked, and is taken now and then.
+/// Worker 1: it stays parked, and is taken now and then.
 struct Parked<'a> {
     sleep: &'a Sleep,
     parking: Option<Parking>,
@@ -138,7 +138,7 @@ impl<'a> Parked<'a> {
     }
 }
 
-/// The last searcher, which stops with a task in hand while worker 1 is parked (S1 to S3).
+/// The last searcher: it stops with a task in hand while worker 1 is parked (S1 to S3).
 struct StopsSearching<'a> {
     sleep: &'a Sleep,
     searching: Option<Searching>,
@@ -193,7 +193,7 @@ fn fork(sleep: &Sleep, helpers: &Sleep, idle: &Sleep) -> Result<u64, &'static st
     let (lane, stealer) = chase_lev::uneven::<u64>();
     race(
         move |side, _| {
-            // That of the last round.
+            // The fork of the last round.
             let _ = lane.pop();
             start(side, &[helpers, idle]);
             lane.push(1);

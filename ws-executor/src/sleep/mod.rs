@@ -1,12 +1,13 @@
-//! Who sleeps, who searches, and whom a push must notify.
+//! The sleep protocol: which workers are parked, which ones search, and which one a push
+//! notifies.
 //!
 //! # The problem
 //!
-//! A worker that finds nothing to do parks. A thread that pushes a task notifies a
-//! parked worker, but only if none is searching already: a notification is a
-//! system call. Between the last look at the queues and the parking, and between
-//! the push and the look for someone to notify, there are races; if both sides
-//! lose, a task waits for ever. There is no timeout that would hide it.
+//! A worker that finds nothing to do parks. A thread that pushes a task notifies a parked
+//! worker, but only if none is searching already: a notification is a system call. Two pairs of
+//! steps race: a worker looks at the queues and then parks; a pusher pushes and then looks for
+//! a worker to notify. If both sides lose, a task waits for ever. There is no timeout that
+//! would hide it.
 //!
 //! # States of a worker
 //!
@@ -19,76 +20,78 @@
 //!        (if few search)        before it wakes, unless in the driver
 //! ```
 //!
-//! Shared are the number of searching workers, the *wake table* with a bit for
-//! each parked worker (`table.rs`), and for each worker whether it was notified.
+//! The workers share the number of searching workers, the *wake table* with one bit for each
+//! parked worker (`table.rs`), and a flag for each worker that says whether it was notified.
 //!
 //! # The protocol
 //!
 //! A pusher ([`Sleep::after_push`]):
 //! 1. (P1) has published the task in a queue;
 //! 2. (P2) fences;
-//! 3. (P3) if a worker is searching, stops: that worker is responsible;
+//! 3. (P3) if a worker is searching, stops: that searcher is responsible;
 //! 4. (P4) takes a worker out of the wake table; if there is none, calls the
 //!    [monitor](crate::monitor) and stops;
-//! 5. (P5) counts that worker as searching, marks it notified, unparks it. A worker that
-//!    sleeps in the driver is not counted: the reactor may run long tasks of its own there.
+//! 5. (P5) counts that worker as searching, marks it notified, unparks it. A worker that sleeps
+//!    in the driver is not counted: the reactor may run long tasks of its own there.
 //!
 //! A worker that found nothing ([`Sleep::start_parking`]):
 //! 1. (W1) enters the wake table;
-//! 2. (W2) stops searching, if it was: lowers the count;
-//! 3. (W3) fences; heavily, if some worker is in a join (see below);
-//! 4. (W4) looks at every queue once more. If one has a task, it takes itself out
-//!    of the table and searches ([`Sleep::cancel_parking`]); if it is not there
-//!    any more, a pusher has it at P5 already, and the worker waits for that
-//!    notification as if it had seen nothing;
-//! 5. (W5) parks until it is marked notified ([`Sleep::wake_up`]), however often
-//!    the parker returns. If that was in the driver, it counts itself as searching.
+//! 2. (W2) stops searching, if it was searching: lowers the count;
+//! 3. (W3) fences; with the heavy fence, if some worker is in a join (see below);
+//! 4. (W4) looks at every queue once more. If one has a task, the worker takes itself out of
+//!    the table and searches ([`Sleep::cancel_parking`]). If its bit is already clear, a pusher
+//!    has taken the worker and is at P5: then the worker waits for that notification, as if it
+//!    had seen no task;
+//! 5. (W5) parks until it is marked notified ([`Sleep::wake_up`]), however often the parker
+//!    returns. A worker that was notified in the driver counts itself as searching.
 //!
 //! A searcher that finds a task ([`Sleep::found_work`]):
-//! 1. (S1) lowers the count; if others are searching still, that is all;
+//! 1. (S1) lowers the count; if others still search, that is all;
 //! 2. (S2) fences;
-//! 3. (S3) if any queue has a task, acts as a pusher at P4; so it does if the driver was left
-//!    and must not be without a worker.
+//! 3. (S3) if any queue has a task, acts as a pusher at P4. It does the same if the driver was
+//!    left and must not be without a worker.
 //!
 //! All these fences are `fence(SeqCst)`, which costs some 2 ns. The asymmetric pair of
-//! [`asymmetric`] would save them at P2 and make W3 a system call that takes 0.4 µs, and 11 to
-//! 14 µs while another thread of the process runs. A worker that parks for I/O makes about one
-//! push a park: with the pair, an echo over tokio's I/O took 10 % more CPU time.
+//! [`asymmetric`] would save the fence at P2 and make W3 a system call. That call takes 0.4 µs,
+//! and 11 to 14 µs while another thread of the process runs. A worker that parks for I/O makes
+//! about one push a park: with the pair, an echo over tokio's I/O took 10 % more CPU time.
 //!
-//! Forks are the exception: a join pushes one every few nanoseconds. That push fences lightly
-//! ([`Sleep::after_fork`]), and W3 heavily. Only a worker that is in a join pushes forks. So a
-//! worker that parks reads whether there is any, and makes the system call only then. Setting
-//! that flag is followed by a fence: if the parking worker reads it too early, the pushes that
-//! follow see the worker in the table.
+//! Forks are the exception: a join pushes one every few nanoseconds. That push uses the light
+//! fence ([`Sleep::after_fork`]), and W3 the heavy one. Only a worker in a join pushes forks in
+//! this way. So a parking worker reads whether any worker is in a join, and makes the system
+//! call only then. A worker sets that flag and then fences: if the parking worker reads the
+//! flag too early, the pushes that follow see the parking worker in the table.
 //!
 //! # Why no task is forgotten
 //!
-//! Let a task be pushed, and look at its pusher.
+//! Consider the pusher of a task. There are three cases.
 //!
-//! - It went through P5. The notified worker searches, and a search looks at every
+//! - The pusher went through P5. The notified worker searches, and a search looks at every
 //!   queue. If that is the worker in the driver, then no other was parked, except perhaps one
-//!   on its way into the driver, which does not turn the driver then. A worker that parks before
-//!   the turn ends sees the task at W4.
-//! - It stopped at P4: the table was empty. Take any worker. If it was not at W1
-//!   yet, its fence W3 comes after this P2, or else P4 would have seen the bit; so
-//!   W4 sees the task. If it was taken by someone before, that one notifies it, and
-//!   it searches.
-//! - It stopped at P3: a worker was searching. That worker lowers the count later,
-//!   at W2 or S1. The last one to do so fences, and P2 comes before that fence, or else P3
-//!   would have seen the lower count. So W4 or S3 sees the task: the worker searches itself,
-//!   or notifies another. If S3 finds nobody parked, it calls the monitor; and its fence comes
-//!   before the W3 of each worker that parks later, which sees the task at W4.
+//!   on its way into the driver; that one does not turn the driver then. A worker that parks
+//!   before the turn ends sees the task at W4.
+//! - The pusher stopped at P4: the table was empty. Consider any worker. If it had not reached
+//!   W1, its fence W3 comes after this P2, because otherwise P4 would have seen its bit. So its
+//!   W4 sees the task. If another thread had taken the worker before, that thread notifies it,
+//!   and the worker searches.
+//! - The pusher stopped at P3: a worker was searching. That worker lowers the count later, at
+//!   W2 or S1. The last searcher to do so fences. P2 comes before that fence, because otherwise
+//!   P3 would have seen the lower count. So W4 or S3 sees the task: the worker searches itself,
+//!   or notifies another. If S3 finds no worker parked, it calls the monitor. Its fence comes
+//!   before the W3 of each worker that parks later, so that worker sees the task at W4.
 //!
-//! The count must never be too high, which would hide pushes for ever. It is not: a worker
-//! that was counted by a pusher lowers the count only after it was marked notified, so
-//! after it was counted, and does so once. Which of the two counts it is decided by where it
-//! sleeps, and both know that: it does not leave the driver before it was marked.
+//! The count must never be too high: that would hide pushes for ever. It never is, because a
+//! worker that a pusher has counted lowers the count once, and not before it is marked
+//! notified, which comes after the counting. A worker that is notified in its parker is counted
+//! by the pusher. One that is notified in the driver counts itself. Both sides agree where the
+//! worker sleeps, because it does not leave the driver before it was marked.
 //!
 //! # What takes no part
 //!
-//! "Every queue" is the injector, the rings whose backlog is worth sharing, and what is
-//! pinned to the worker. LIFO slots, and rings with a few short tasks, are pushed to
-//! quietly, without P2 to P5: the [monitor](crate::monitor) watches them.
+//! "Every queue" is the injector, the computations, the lanes, the rings whose backlog is worth
+//! sharing, and the queue of tasks that are pinned to the worker. LIFO slots, and rings with a
+//! few short tasks, are pushed to quietly, without P2 to P5: the [monitor](crate::monitor)
+//! watches them.
 //!
 //! # Memory ordering
 //!
@@ -104,10 +107,10 @@
 //! | `sleep.raised` | whoever raises the count | P3 | that the searcher has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
 //!
-//! No model shows what fails without `sleep.raised`. It takes a pusher that reads the raised count,
-//! and whose end a drain sees, while the same drain misses the departure that came before.
-//! Nor does one show what fails without the second fence of `all_parked_while`: loom takes the
-//! first one for enough, which the memory model does not.
+//! No model shows what fails without `sleep.raised`. Such a failure needs a pusher that reads
+//! the raised count, and a drain that sees the end of this pusher but misses the departure
+//! before it. Nor does a model show what fails without the second fence of `all_parked_while`:
+//! loom accepts the first one as enough, but the memory model does not.
 
 #[cfg(all(
     test,
@@ -133,22 +136,23 @@ pub struct Sleep {
     /// How many workers search, or were notified in their parker and are about to.
     searching: CachePadded<AtomicUsize>,
     table: WakeTable,
-    /// Set by whoever took the worker out of the table, cleared by the worker.
+    /// Set by the thread that took the worker out of the table, cleared by the worker.
     notified: Box<[CachePadded<AtomicBool>]>,
-    /// The worker that sleeps in the driver, and is notified only if no other can be.
+    /// The worker that sleeps in the driver. It is notified only if no other worker can be.
     in_driver: AtomicUsize,
-    /// How many workers may start to search of their own accord.
+    /// How many workers may search without having been notified.
     limit: usize,
 }
 
 /// A worker that counts as searching.
 ///
-/// It is left by [`Sleep::found_work`] or [`Sleep::start_parking`], nothing else.
+/// Only [`Sleep::found_work`], [`Sleep::found_work_beside`] and [`Sleep::start_parking`] end
+/// this state.
 #[must_use = "a searcher that is forgotten keeps all others asleep"]
 #[derive(Debug)]
 pub struct Searching(());
 
-/// A worker that is in the wake table, or was taken out and is to be notified.
+/// A worker that is in the wake table, or that another thread took out and is about to notify.
 #[must_use = "the last look at the queues is still to come"]
 #[derive(Debug)]
 pub struct Parking {
@@ -161,8 +165,8 @@ pub struct Parking {
 pub struct Sleeper(pub usize);
 
 impl Sleep {
-    /// A protocol for `workers` workers, all of them running, of which up to `limit` may
-    /// search of their own accord.
+    /// A protocol for `workers` workers, all of them running. Up to `limit` of them may search
+    /// without having been notified.
     pub fn new(workers: usize, limit: usize) -> Self {
         let unset = |_| CachePadded::new(AtomicBool::new(false));
         Self {
@@ -174,26 +178,25 @@ impl Sleep {
         }
     }
 
-    /// As [`new`](Self::new), where all workers are about to search for the first time, each
-    /// with its [`newborn`](Self::newborn). So a push that comes before they have begun does
-    /// not take them for busy.
+    /// As [`new`](Self::new), but all workers count as searching: each is about to search for
+    /// the first time, with its [`newborn`](Self::newborn). So a push that comes before they
+    /// have begun does not take them for busy.
     pub fn of_newborn(workers: usize, limit: usize) -> Self {
         let sleep = Self::new(workers, limit);
         sleep.searching.store(workers, Ordering::Relaxed);
         sleep
     }
 
-    /// A worker that has not begun; once for each.
+    /// The state of a worker that has not begun. To be called once for each worker.
     pub fn newborn(&self) -> Searching {
         Searching(())
     }
 
-    /// Steps P2 to P5, but for the unparking: whom a push has to notify.
+    /// Steps P2 to P5, except the unparking. Returns the worker that the caller must unpark.
     #[inline]
     pub fn after_push(&self) -> Option<Sleeper> {
         chaos::point("sleep.push.published");
-        // ORDERING(sleep.fence): P2; without it a task and a parked worker may
-        // miss each other.
+        // ORDERING(sleep.fence): P2; without it a task and a parked worker may miss each other.
         fence(Ordering::SeqCst);
         // ORDERING(sleep.raised): acquire side; without it a drain may see the end of this push,
         // but neither the task nor the departure of the worker that this relies on.
@@ -203,8 +206,8 @@ impl Sleep {
         self.take_sleeper()
     }
 
-    /// As [`after_push`](Self::after_push), for `count` tasks at once: as many
-    /// workers are notified as there are tasks, less those that search already.
+    /// As [`after_push`](Self::after_push), for `count` tasks at once: notifies as many workers
+    /// as there are tasks, less those that search already.
     pub fn after_batch(&self, count: usize, mut notify: impl FnMut(Sleeper)) {
         // ORDERING(sleep.fence): P2.
         fence(Ordering::SeqCst);
@@ -218,8 +221,8 @@ impl Sleep {
         }
     }
 
-    /// Step P2 after a push of a fork, and a first look, at the helpers here and at the
-    /// workers in `idle`: whether someone could be notified.
+    /// Step P2 after a push of a fork, and a first look at both tables: that of the helpers
+    /// here, and that of the workers in `idle`. Returns whether there is a worker to notify.
     #[inline(always)]
     pub fn after_fork(&self, idle: &Self) -> bool {
         chaos::point("sleep.fork.published");
@@ -228,10 +231,10 @@ impl Sleep {
         !self.table.is_empty() || !idle.table.is_empty()
     }
 
-    /// Steps P3 to P5, but for the unparking, for a fork: a helper, or else a worker in
+    /// Steps P3 to P5 for a fork, except the unparking. Takes a helper, or else a worker in
     /// `idle`.
     pub fn take_helper(&self, idle: &Self) -> Option<Sleeper> {
-        // ORDERING(sleep.fence): P2, against a helper that stops to search.
+        // ORDERING(sleep.fence): P2, against a helper that stops searching.
         fence(Ordering::SeqCst);
         if self.searching.load(Ordering::Relaxed) > 0 {
             return None;
@@ -251,7 +254,7 @@ impl Sleep {
         Some(self.count_in(worker))
     }
 
-    /// Steps P4 and P5 for one certain worker: after a push that only it can see.
+    /// Steps P2, P4 and P5 for one given worker, after a push that only this worker can see.
     pub fn take_this(&self, worker: usize) -> Option<Sleeper> {
         // ORDERING(sleep.fence): P2.
         fence(Ordering::SeqCst);
@@ -271,7 +274,7 @@ impl Sleep {
         Sleeper(worker)
     }
 
-    /// Starts to search, unless enough workers do.
+    /// Starts to search, unless enough workers search already.
     pub fn start_searching(&self) -> Option<Searching> {
         if self.searching.load(Ordering::Relaxed) >= self.limit {
             return None;
@@ -286,15 +289,15 @@ impl Sleep {
         self.searching.load(Ordering::Relaxed) == 0 && self.table.is_empty()
     }
 
-    /// Steps S1 and S2: stops searching, with a task in hand. Returns whether the
-    /// caller has to look for more work, and for someone to do it (S3).
+    /// Steps S1 and S2: stops searching, with a task in hand. Returns whether the caller must
+    /// look for more work, and for a worker to do it (S3).
     #[must_use = "the last searcher is responsible for what is left"]
     pub fn found_work(&self, searching: Searching) -> bool {
         self.stop_searching(searching, || !self.table.is_empty())
     }
 
-    /// As [`found_work`](Self::found_work), where the work may be done by workers that
-    /// sleep here or in `other`.
+    /// As [`found_work`](Self::found_work), if workers that are parked here or in `other` can
+    /// do the work.
     #[must_use = "the last searcher is responsible for what is left"]
     pub fn found_work_beside(&self, searching: Searching, other: &Self) -> bool {
         self.stop_searching(searching, || {
@@ -304,15 +307,15 @@ impl Sleep {
 
     fn stop_searching(&self, searching: Searching, someone_parked: impl Fn() -> bool) -> bool {
         let Searching(()) = searching;
-        // ORDERING(sleep.searched): acquire and release; the last searcher sees what
-        // the others moved into their rings, and the duty that they handed on.
+        // ORDERING(sleep.searched): acquire and release; the last searcher sees what the others
+        // moved into their rings, and what they handed on.
         if self.searching.fetch_sub(1, Ordering::AcqRel) != 1 {
             return false;
         }
         chaos::point("sleep.found.last");
-        // ORDERING(sleep.fence): S2; a worker that parks after this look at the table
-        // looks at the queues after our fence. So does the caller, after a pusher that has
-        // seen the higher count.
+        // ORDERING(sleep.fence): S2; a worker that parks after this look at the table looks at
+        // the queues after our fence. The caller looks at them after it, too, and so after P2
+        // of a pusher that has seen the higher count.
         fence(Ordering::SeqCst);
         someone_parked()
     }
@@ -331,7 +334,7 @@ impl Sleep {
         Parking { worker }
     }
 
-    /// The end of step W4: there is work after all. If a pusher was faster, its
+    /// The end of step W4: there is work after all. Fails if a pusher was faster: then its
     /// notification is on the way.
     pub fn cancel_parking(&self, parking: Parking) -> Result<Searching, Parking> {
         if !self.table.take(parking.worker) {
@@ -342,18 +345,18 @@ impl Sleep {
         Ok(self.depart(parking))
     }
 
-    /// As [`cancel_parking`](Self::cancel_parking), by a worker that has work of its own,
-    /// which nobody else was to be told of: it need not count as searching.
+    /// As [`cancel_parking`](Self::cancel_parking), by a worker that has work of its own, about
+    /// which no other worker was to be notified. So it need not count as searching.
     pub fn cancel_parking_with_work(&self, parking: Parking) -> Result<(), Parking> {
         if !self.table.take(parking.worker) {
             return Err(parking);
         }
-        // ORDERING(sleep.departed): release side; before all that it does now.
+        // ORDERING(sleep.departed): release side; before everything that the worker does now.
         fence(Ordering::SeqCst);
         Ok(())
     }
 
-    /// Step W5, after each return of the parker: whether it was for us.
+    /// Step W5, after each return of the parker: succeeds if the worker was notified.
     pub fn wake_up(&self, parking: Parking) -> Result<Searching, Parking> {
         let notified = &self.notified[parking.worker];
         // ORDERING(sleep.notified): acquire side.
@@ -370,22 +373,23 @@ impl Sleep {
 
     /// The worker is out of the table, and about to do something.
     fn depart(&self, _: Parking) -> Searching {
-        // ORDERING(sleep.departed): release side; before all that it does now.
+        // ORDERING(sleep.departed): release side; before everything that the worker does now.
         fence(Ordering::SeqCst);
         Searching(())
     }
 
-    /// Says that `worker` is going to sleep in the driver; before W1.
+    /// Says that `worker` is going to sleep in the driver. Called before W1.
     pub fn enter_driver(&self, worker: usize) {
         self.in_driver.store(worker, Ordering::Relaxed);
     }
 
-    /// Says that no one sleeps in the driver.
+    /// Says that no worker sleeps in the driver.
     pub fn leave_driver(&self) {
         self.in_driver.store(NO_ONE, Ordering::Relaxed);
     }
 
-    /// Whether `worker`, which is the caller or was taken by it, sleeps in the driver.
+    /// Whether `worker` sleeps in the driver. The caller is this worker, or has taken it out of
+    /// the table.
     pub fn is_in_driver(&self, worker: usize) -> bool {
         self.in_driver.load(Ordering::Relaxed) == worker
     }
@@ -395,13 +399,13 @@ impl Sleep {
         self.table.count()
     }
 
-    /// Whether all of `workers` workers are parked, and do nothing during `check`, which
-    /// has to succeed as well. A push that comes after `check` has looked at its queue takes a
-    /// worker out of the table; then this is false as well, if `check` sees the end of the push.
+    /// Whether all of `workers` workers are parked and do nothing during `check`, and `check`
+    /// succeeds. A push that comes after `check` has looked at its queue takes a worker out of
+    /// the table. Then the result is false as well, if `check` sees the end of the push.
     pub fn all_parked_while(&self, workers: usize, check: impl FnOnce() -> bool) -> bool {
         let before = self.table.departures();
-        // A worker between W1 and W2 is in the table, and counts as searching: a pusher would
-        // rely on it. If nobody is counted now, the count is raised by departures only.
+        // A worker between W1 and W2 is in the table and counts as searching, so a pusher would
+        // rely on it. If no worker is counted now, only departures raise the count.
         let all = self.table.count() == workers && self.nobody_searches() && {
             chaos::point("sleep.drain.counted");
             // ORDERING(sleep.fence): `check` sees the task of a pusher that has seen an
@@ -409,8 +413,8 @@ impl Sleep {
             fence(Ordering::SeqCst);
             check()
         };
-        // ORDERING(sleep.departed): acquire side. If `check` saw anything that a worker
-        // did after it left, the second look sees that it left.
+        // ORDERING(sleep.departed): acquire side. If `check` saw anything that a worker did
+        // after it left the table, the second look sees that the worker left.
         fence(Ordering::SeqCst);
         all && self.table.departures() == before
     }

@@ -1,10 +1,10 @@
 //! The wake table: which workers are parked.
 //!
-//! One bit a worker, 64 to a word, as many words as are needed; a word is a cache
-//! line of its own. A bit is set by its worker alone, and cleared by whoever
-//! wants to notify it, or by the worker itself. Whoever clears it, and saw it set,
-//! *has taken* the worker: the value that the operation returns decides, so one
-//! parking is ended by one thread.
+//! The table has one bit for each worker, 64 to a word, and as many words as are needed. A word
+//! is a cache line of its own. Only its worker sets a bit. A thread that wants to notify the
+//! worker clears the bit, or the worker itself does. The thread that clears the bit, and saw it
+//! set, *has taken* the worker: the value that the operation returns decides. So each parking
+//! is ended by one thread.
 
 use ws_core::sync::CachePadded;
 use ws_core::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +14,9 @@ const BITS: usize = u64::BITS as usize;
 /// A bitmap of parked workers.
 pub(super) struct WakeTable {
     words: Box<[CachePadded<AtomicU64>]>,
-    /// Raised when a worker was taken out, before it is told: if it is the same at two
-    /// looks, whoever was in the table between them has done nothing since the first.
+    /// Raised when a worker was taken out, before the worker is told. If the number is the same
+    /// at two looks, each worker that was in the table between them has done nothing since the
+    /// first.
     departures: CachePadded<AtomicU64>,
 }
 
@@ -31,30 +32,31 @@ impl WakeTable {
     /// Enters `worker`, which is about to park.
     pub(super) fn enter(&self, worker: usize) {
         let (word, bit) = self.bit(worker);
-        // ORDERING(sleep.entered): release side; whoever takes the worker sees
-        // where it is going to sleep.
+        // ORDERING(sleep.entered): release side; the thread that takes the worker sees where it
+        // is going to sleep.
         let before = word.fetch_or(bit, Ordering::Release);
         debug_assert_eq!(before & bit, 0, "a worker parks once at a time");
     }
 
-    /// Takes this very worker, if it is parked.
+    /// Takes this worker, if it is parked.
     pub(super) fn take(&self, worker: usize) -> bool {
         let (word, bit) = self.bit(worker);
-        // A load first: no need to write a line that others read all the time.
+        // A load first: this does not write a line that others read all the time, unless it
+        // must.
         if word.load(Ordering::Relaxed) & bit == 0 {
             return false;
         }
         // ORDERING(sleep.entered): acquire side.
         let taken = word.fetch_and(!bit, Ordering::Acquire) & bit != 0;
         if taken {
-            // ORDERING(sleep.departures): release side; whoever counts this departure
+            // ORDERING(sleep.departures): release side; a thread that counts this departure
             // sees that the worker is not there.
             self.departures.fetch_add(1, Ordering::Release);
         }
         taken
     }
 
-    /// Takes any parked worker; `last` only if there is no other.
+    /// Takes any parked worker; takes `last` only if there is no other.
     pub(super) fn take_any(&self, last: usize) -> Option<usize> {
         self.words
             .iter()
@@ -80,7 +82,7 @@ impl WakeTable {
         None
     }
 
-    /// Whether no one is parked. Every push asks, so one word is the case to be fast in.
+    /// Whether no worker is parked. Every push asks, so the case of one word must be fast.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         match &*self.words {

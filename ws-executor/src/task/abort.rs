@@ -1,13 +1,13 @@
-//! Aborting a task from outside, by anyone, at any time.
+//! Aborting a task from outside, on any thread, at any time.
 //!
 //! # The idea
 //!
-//! An aborted task is woken, and its next poll ends it instead of polling its future. So
-//! two things are needed: a flag that a poll looks at, and a waker for a task that waits.
-//! Both are in an [`AbortState`], which the abort handles and the task share. Most tasks
-//! are never aborted, so that state is made for the first abort handle only. A task of a
+//! An aborted task is woken, and its next poll ends it instead of polling its future. So two
+//! things are needed: a flag that a poll looks at, and a waker for a task that waits. Both are
+//! in an [`AbortState`], which the abort handles and the task share. Most tasks are never
+//! aborted, so that state is made for the first abort handle only. A task of a
 //! [`LocalExecutor`](crate::LocalExecutor) makes it at its first wait, because it takes no seat
-//! here. Until then a task has one word for all of this, its [`AbortSlot`]:
+//! in the registry. Until then a task has one word for all of this, its [`AbortSlot`]:
 //!
 //! ```text
 //!            first wait                    first abort handle
@@ -17,20 +17,20 @@
 //!     └────────────────────► ENDED          first abort handle
 //! ```
 //!
-//! A task that waits has a [seat](super::registry), and there its waker is found when the
-//! state is made. A task that does not wait yet is in a queue, or is being polled for the
-//! first time. It needs no waker: its next poll sees the flag, or it sees the state when it
-//! wants to note its seat.
+//! A task that waits has a [seat](super::registry), and its waker is found there when the state
+//! is made. A task that does not wait yet is in a queue, or is being polled for the first time.
+//! It needs no waker: its next poll sees the flag, or the task sees the state when it tries to
+//! note its seat.
 //!
 //! # Why no abort is missed
 //!
 //! - The task leaves its waker in the state, under the lock, and then looks at the flag. The
 //!   aborting thread sets the flag, and then takes the waker, under the lock. So either the
 //!   task sees the flag and wakes itself, or the aborting thread has the waker.
-//! - A waker that was taken from a seat is the task's: the task notes a seat after it was
+//! - A waker that was taken from a seat belongs to the task. The task notes a seat after it was
 //!   given, and gives it back after the slot says ENDED. The exchange from SEAT to STATE
-//!   succeeds only if the slot did not say so meanwhile. If it fails, the waker of another
-//!   task is dropped again, unused.
+//!   succeeds only if the slot did not say ENDED meanwhile. If the exchange fails, the waker
+//!   may be another task's, and is dropped unused.
 //! - A wake makes visible what came before it, so the poll that follows sees the flag.
 //!
 //! # Memory ordering
@@ -41,8 +41,8 @@
 //! | (the lock) | the aborting thread takes the waker | the task leaves its waker | the flag |
 //! | `abort.ended` | the future is dropped | `AbortHandle::is_finished` | all that the task did |
 //!
-//! No model shows what fails without the first: what it makes visible is behind locks, and
-//! loom does not see that memory is initialised.
+//! No model shows what fails without the first edge: what it makes visible is behind locks, and
+//! loom does not see whether memory is initialised.
 
 use std::fmt;
 use std::ptr;
@@ -55,10 +55,10 @@ use ws_core::sync::{Mutex, MutexGuard};
 
 use super::registry::Seat;
 
-/// What the panic of an aborted task carries, which nobody sees.
+/// The payload that an aborted task ends with. No user sees it.
 pub(crate) struct Aborted;
 
-/// Aborts a task, from anywhere; it need not own the task's handle.
+/// Aborts a task from anywhere, without owning the handle of the task.
 ///
 /// Made by [`Task::abort_handle`](crate::Task::abort_handle). It keeps the memory of a
 /// task that waits, but neither its future nor its output. When the future is gone, it keeps
@@ -74,17 +74,17 @@ pub(crate) struct Aborted;
 pub struct AbortHandle(Arc<AbortState>);
 
 impl AbortHandle {
-    /// For a task that has ended.
+    /// The handle of a task that has ended.
     pub(super) fn of_ended() -> Self {
         Self(Arc::new(AbortState::ended()))
     }
 
-    /// Aborts the task: it is not polled again, and its future is dropped soon, by the thread
-    /// that would have polled it; never in this call.
+    /// Aborts the task: it is not polled again. Its future is dropped soon, by the thread that
+    /// would have polled it, and never in this call.
     ///
-    /// If the task is being polled, that poll goes on; if the task ends with it, it keeps its
-    /// output. A task that has ended keeps its output as well. To wait until the future is
-    /// gone, await the task.
+    /// A poll that is under way goes on. If the task ends in that poll, it keeps its output. A
+    /// task that has ended before keeps its output as well. To wait until the future is gone,
+    /// await the task.
     ///
     /// ```
     /// let task = ws_executor::spawn(std::future::pending::<()>());
@@ -138,7 +138,7 @@ struct AbortState {
     waiting: Mutex<Waiting>,
 }
 
-/// What a task that waits has left.
+/// What a waiting task has left here.
 #[derive(Default)]
 struct Waiting {
     waker: Option<Waker>,
@@ -198,7 +198,7 @@ impl AbortState {
     }
 }
 
-/// Whether a task that wants to wait may.
+/// Whether a task may wait.
 #[must_use = "an aborted task must be woken"]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wait {
@@ -262,7 +262,7 @@ impl AbortSlot {
         }
     }
 
-    /// Whether the task has a waker where an abort finds it.
+    /// Whether the task has left a waker where an abort finds it.
     #[inline]
     pub fn waits(&self) -> bool {
         match self.content(self.load()) {
@@ -272,7 +272,7 @@ impl AbortSlot {
         }
     }
 
-    /// The task has been given a seat, to wait for the first time.
+    /// Notes the seat of a task that waits for the first time.
     pub fn wait_in(&self, seat: Seat, waker: &Waker) -> Wait {
         let word = seat.bits() << 1 | SEAT;
         // ORDERING(abort.slot): release and acquire side.
@@ -332,7 +332,7 @@ impl AbortSlot {
                 }
                 Content::Ended => return AbortHandle::of_ended(),
                 Content::Empty => Some(AbortState::default()),
-                // If there is none, the task has just ended.
+                // If the seat has no waker, the task has just ended.
                 Content::Seat(seat) => {
                     waker_in(&seat).map(|waker| AbortState::waiting(waker, Some(seat)))
                 }
@@ -349,7 +349,7 @@ impl AbortSlot {
         }
     }
 
-    /// Puts a state into the slot, which has one more reference to it then.
+    /// Puts a state into the slot, which then has one more reference to it.
     fn put(&self, expected: u64, state: &Arc<AbortState>) -> Result<(), u64> {
         let pointer = Arc::into_raw(Arc::clone(state));
         let word = pointer.expose_provenance() as u64;

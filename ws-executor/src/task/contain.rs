@@ -21,7 +21,7 @@ pub(crate) fn contain<R>(code: impl FnOnce() -> R) -> Result<R, Payload> {
     catch_unwind(AssertUnwindSafe(code))
 }
 
-/// Runs foreign code whose panic is of no interest to anyone but the panic hook.
+/// Runs foreign code. Only the panic hook sees a panic in it.
 pub(crate) fn ignore_panic(code: impl FnOnce()) {
     if let Err(payload) = contain(code) {
         drop_payload(payload);
@@ -35,15 +35,15 @@ pub(crate) fn drop_payload(payload: Payload) {
     }
 }
 
-/// Drops values one by one. Together they could end the process: a panic in the drop of a
-/// second one, while the first one's unwinds, aborts.
+/// Drops values one by one. Dropping them together could end the process: a panic in the second
+/// drop, while the panic of the first one unwinds, aborts.
 pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
     for value in values {
         ignore_panic(|| drop(value));
     }
 }
 
-/// Values of which those that are left are dropped as by [`drop_each`].
+/// An iterator over values. Those that are left are dropped as by [`drop_each`].
 pub(crate) struct Apart<T>(std::vec::IntoIter<T>);
 
 impl<T> Apart<T> {

@@ -1,6 +1,8 @@
-//! A spawned future, as async-task holds it: contained, and seated when it waits.
+//! A spawned future, as async-task holds it. Its panics are contained, and it takes a seat in
+//! the registry when it waits.
 //!
-//! The seat is left after the future was dropped: when no seat is taken, no future is left.
+//! The seat is given back after the future was dropped: when no seat is taken, no future that
+//! has waited is left.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -30,7 +32,7 @@ impl<'a, F: Future> TaskFuture<'a, F> {
     }
 }
 
-/// A future that is not dropped yet, as its task's home sees it.
+/// What ties a future to its task's home, until the future is dropped.
 pub(crate) struct Life<'a> {
     home: &'a Home,
 }
@@ -47,7 +49,7 @@ impl<'a> Life<'a> {
         self.home.abort().is_aborted().then(outcome)
     }
 
-    /// After a poll that was pending: the task waits now, where an abort finds it.
+    /// Called after a poll that was pending: leaves the waker where an abort finds it.
     pub(crate) fn wait_unseated(&self, waker: &Waker) {
         let slot = self.home.abort();
         if !slot.waits() && slot.wait_unseated(waker) == Wait::Aborted {
@@ -55,8 +57,9 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// After a poll that was pending: the task waits now, where a shutdown finds it, too. If the
-    /// shutdown has passed its seat before the poll, it is refused (`refused.rs`).
+    /// Called after a poll that was pending: leaves the waker where an abort and a shutdown
+    /// find it. If the shutdown has passed its seat before the poll, the task wakes itself, and
+    /// is refused (`refused.rs`).
     #[inline]
     fn wait(&self, waker: &Waker) {
         if !self.home.abort().waits() {
@@ -66,8 +69,8 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Takes a seat. If none are given any more, the task is about to be refused, and has
-    /// itself scheduled for that; so does one that was aborted during its first poll.
+    /// Takes a seat. If the registry gives no more seats, the task must be refused, and wakes
+    /// itself for that. So does a task that was aborted during its first poll.
     fn take_seat(&self, waker: &Waker) {
         let Some(shared) = self.home.shared() else {
             return;

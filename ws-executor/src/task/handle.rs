@@ -13,11 +13,11 @@ use super::task_ref::{End, TaskRef};
 
 /// A spawned task: a future of its output.
 ///
-/// - Dropping the handle cancels the task: it is not polled again, and its future
-///   is dropped soon, by a worker.
+/// - Dropping the handle cancels the task: it is not polled again, and a worker drops its
+///   future soon.
 /// - [`detach`](Self::detach) lets it run without a handle.
-/// - [`abort`](Self::abort) cancels it and keeps the handle; an
-///   [`AbortHandle`] does so for others.
+/// - [`abort`](Self::abort) cancels it and keeps the handle; an [`AbortHandle`] does so for
+///   code that does not own the handle.
 /// - A panic of the task is re-raised where it is awaited;
 ///   [`into_join_handle`](Self::into_join_handle) makes it a result.
 ///
@@ -91,7 +91,7 @@ impl<T> Task<T> {
         JoinHandle::new(self.0)
     }
 
-    /// Aborts the task: it is not polled again, and its future is dropped soon, by a worker.
+    /// Aborts the task: it is not polled again, and a worker drops its future soon.
     ///
     /// See [`AbortHandle::abort`] for a task that is being polled, or has ended. Code that was
     /// spawned with `spawn_blocking` or `compute` is aborted only if it has not begun.
@@ -105,7 +105,7 @@ impl<T> Task<T> {
         self.0.abort();
     }
 
-    /// Returns a handle that aborts the task, for others than the owner of this one.
+    /// Returns a handle that aborts the task, for code that does not own this one.
     ///
     /// ```
     /// let task = ws_executor::spawn(std::future::pending::<()>());

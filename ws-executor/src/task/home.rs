@@ -1,19 +1,19 @@
-//! What a task knows of its executor, and how long that has to live.
+//! A task's reference to the state of its executor, and how long that state must live.
 //!
-//! A task can outlive its executor: a waker of it may be anywhere. Its schedule
-//! function needs the executor's state all the same, if only to learn that it is
-//! closed. A reference count would do, but one that every spawn on every worker
-//! raises and lowers is a cache line that all workers fight for.
+//! A task can outlive its executor, because its wakers may be anywhere. Its schedule function
+//! needs the executor's state all the same, if only to learn that the executor is closed. A
+//! reference count would be enough. But if every spawn on every worker raised and lowered one
+//! count, all workers would fight for its cache line.
 //!
-//! So the count is split, as in the "percpu refcount" of the Linux kernel: each
-//! worker has a counter that it alone writes, threads outside share one more. A
-//! single counter may well be negative, as tasks move; only the sum counts, and no
-//! one needs the sum before all workers are gone. Then their counters stand still
-//! and are added to the shared one, which from there on is an ordinary reference
-//! count: at zero, the tasks' reference to the state is dropped.
+//! So the count is split, as in the "percpu refcount" of the Linux kernel. Each worker has a
+//! counter that it alone writes; threads outside share one more. A single counter may be
+//! negative, because tasks move. Only the sum matters, and it is not needed before all workers
+//! are gone. Then their counters no longer change, and are added to the shared one. From then
+//! on the shared one is an ordinary reference count: at zero, the tasks' reference to the state
+//! is dropped.
 //!
-//! To keep the shared counter from being zero earlier it starts with a large
-//! [`BIAS`], which the adding takes away.
+//! The shared counter must not reach zero before that. So it starts with a large [`BIAS`],
+//! which the adding takes away.
 //!
 //! # Memory ordering
 //!
@@ -76,7 +76,7 @@ impl Population {
         count.store(count.load(Ordering::Relaxed) + change, Ordering::Relaxed);
     }
 
-    /// Counts one more task from outside; refuses when the count has ended.
+    /// Counts one more task from outside. Returns false if the count has ended.
     pub fn join_outside(&self) -> bool {
         let more = |count: i64| (count > 0).then_some(count + 1);
         self.outside
@@ -84,7 +84,7 @@ impl Population {
             .is_ok()
     }
 
-    /// Counts one task less from outside; says whether it was the last of all.
+    /// Counts one task less from outside. Returns whether it was the last of all.
     #[must_use = "the last one releases the state"]
     pub fn leave_outside(&self) -> bool {
         // ORDERING(population.end): as for `Arc`; what each task did with the
@@ -92,9 +92,9 @@ impl Population {
         self.outside.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Ends the split, when all workers are gone; says whether no task is left.
+    /// Ends the split, when all workers are gone. Returns whether no task is left.
     ///
-    /// The caller has synchronised with the end of every worker.
+    /// The caller must have synchronised with the end of every worker.
     #[must_use = "the last one releases the state"]
     pub fn unite(&self) -> bool {
         let rest = self.inside() - BIAS;
@@ -103,10 +103,10 @@ impl Population {
     }
 }
 
-/// A task's share in the state of its executor: the metadata of every task.
+/// A task's counted reference to the state of its executor: the metadata of every task.
 ///
-/// Tasks that never run, and those of a [`LocalExecutor`](crate::LocalExecutor) or
-/// of the blocking pool, have no home.
+/// For tasks that never run, and those of a [`LocalExecutor`](crate::LocalExecutor) or of the
+/// blocking pool, it refers to no executor.
 pub(crate) struct Home {
     shared: Option<NonNull<Shared>>,
     abort: AbortSlot,
@@ -140,7 +140,7 @@ impl Home {
         }
     }
 
-    /// A share for one more task; none if the executor has ended.
+    /// A reference for one more task; `None` if the executor has ended.
     #[inline]
     pub(crate) fn new(shared: &Arc<Shared>) -> Option<Self> {
         let joined = current::with(shared, |worker| match worker {
@@ -186,8 +186,8 @@ impl Drop for Home {
             None => shared.population.leave_outside(),
         });
         if last {
-            // SAFETY: this was the last task, and none can be added to a count that is zero:
-            // that is said once. The pointer is that of an `Arc`.
+            // SAFETY: this was the last task, and none can be added to a count that is zero: so
+            // there is one last task only. The pointer is that of an `Arc`.
             unsafe { Shared::release(pointer) };
         }
     }

@@ -1,4 +1,4 @@
-//! How a task ended that gave no output.
+//! The error of a task that gave no output.
 
 use std::any::Any;
 use std::error::Error;
@@ -22,8 +22,8 @@ pub struct JoinError(Reason);
 
 enum Reason {
     Cancelled,
-    /// Behind a lock, so that an error can be shared between threads: a payload cannot. Its
-    /// drop may panic, and that panic is contained.
+    /// Behind a lock, so that an error can be shared between threads: a payload alone cannot.
+    /// The drop of a payload may panic; that panic is contained.
     Panic(Contained<Mutex<Payload>>),
 }
 
@@ -71,7 +71,7 @@ impl JoinError {
     ///
     /// # Panics
     ///
-    /// If the task did not; see [`try_into_panic`](Self::try_into_panic).
+    /// If the task did not panic; see [`try_into_panic`](Self::try_into_panic).
     #[must_use = "the panic of the task is dropped"]
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
@@ -104,7 +104,7 @@ impl JoinError {
 }
 
 impl Reason {
-    /// Calls `code` with the message of the panic, if there are both.
+    /// Calls `code` with the message of the panic, if there is a panic and it has a message.
     fn with_message<R>(&self, code: impl FnOnce(Option<&str>) -> R) -> R {
         let Self::Panic(payload) = self else {
             return code(None);

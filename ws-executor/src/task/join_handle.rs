@@ -10,8 +10,8 @@ use super::task_ref::{End, TaskRef};
 
 /// A task whose panic and whose cancellation are ordinary results.
 ///
-/// Made by [`Task::into_join_handle`](crate::Task::into_join_handle). It is to code that was
-/// written for tokio what its `JoinHandle` is: dropping it lets the task run on, detached.
+/// Made by [`Task::into_join_handle`](crate::Task::into_join_handle). Code that was written for
+/// tokio can use it as tokio's `JoinHandle`: dropping it lets the task run on, detached.
 ///
 /// ```
 /// use ws_executor::{JoinHandle, spawn};
@@ -37,7 +37,7 @@ impl<T> JoinHandle<T> {
         Self { task: Some(task) }
     }
 
-    /// Aborts the task: it is not polled again, and its future is dropped soon, by a worker.
+    /// Aborts the task: it is not polled again, and a worker drops its future soon.
     ///
     /// See [`AbortHandle::abort`] for a task that is being polled, or has ended. Code that was
     /// spawned with `spawn_blocking` or `compute` is aborted only if it has not begun.
@@ -53,7 +53,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Returns a handle that aborts the task, for others than the owner of this one.
+    /// Returns a handle that aborts the task, for code that does not own this one.
     ///
     /// ```
     /// let handle = ws_executor::spawn(std::future::pending::<()>()).into_join_handle();

@@ -3,12 +3,13 @@
 //! A task is one allocation of async-task's: state, awaiter, [`Home`], and either
 //! the future or its outcome. What this module adds:
 //!
-//! - the future is contained (`contain.rs`): its panics, also those in its drop, end
-//!   in the outcome, which [`Task`] re-raises;
-//! - the metadata is a [`Home`] (`home.rs`), so that the schedule function needs to
-//!   capture nothing: one that does costs reference counting at every wake;
-//! - a task that waits is seated (`registry.rs`), so that a shutdown finds it;
-//! - a task can be aborted by others than the owner of its handle (`abort.rs`).
+//! - the future is contained (`contain.rs`): its panics end in the outcome, which [`Task`]
+//!   re-raises; those in its drop end at the panic hook;
+//! - the metadata is a [`Home`] (`home.rs`), so that the schedule function captures nothing:
+//!   one that captures a value costs reference counting at every wake;
+//! - a task that waits takes a seat in the registry (`registry.rs`), so that a shutdown finds
+//!   it;
+//! - a task can be aborted without owning its handle (`abort.rs`).
 
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub(crate) mod abort;
@@ -39,20 +40,20 @@ pub use self::handle::{FallibleTask, Task};
 pub use self::join_error::JoinError;
 pub use self::join_handle::JoinHandle;
 
-/// Whether a future is to be boxed before it is passed on. async-task does so from the
-/// same size on, but only at the end: until then it would be copied from frame to frame,
-/// and a megabyte would overflow the stack of an unoptimised build.
+/// Whether a future must be boxed before it is passed on. async-task boxes futures from the
+/// same size on, but only at the end. Until then the future would be copied from frame to
+/// frame, and a megabyte would overflow the stack of an unoptimised build.
 pub(crate) const fn is_large<F>() -> bool {
     size_of::<F>() >= 2048
 }
 
-/// Makes a task of `future` that is at home in `shared`, and its first job; no job
-/// if the executor is closed, and then the task is cancelled.
+/// Makes a task of `future` in the executor of `shared`, and its first job. If the executor is
+/// closed, there is no job, and the task is cancelled.
 ///
 /// # Safety
 ///
-/// What `future` borrows outlives it: the caller makes sure that the future is
-/// dropped before. If it is not `Send`, it is polled and dropped on one thread.
+/// What `future` borrows must outlive it: the caller makes sure that the future is dropped
+/// before. If the future is not `Send`, it must be polled and dropped on one thread.
 pub(crate) unsafe fn new_task<F: Future>(
     shared: &Arc<Shared>,
     future: F,
@@ -91,8 +92,8 @@ pub(crate) fn cancelled<F: Future>(future: F) -> Task<F::Output> {
     Task::new(task)
 }
 
-/// What becomes of a task that was woken: to the worker of this thread, if it is
-/// one of the same executor, otherwise to the injector.
+/// Schedules a task that was woken. It goes to the worker of this thread, if that is one of the
+/// same executor, otherwise to the injector.
 fn schedule(runnable: Runnable<Home>, info: ScheduleInfo) {
     let job = Job::new(runnable);
     let Some(shared) = job.home().shared() else {
@@ -103,9 +104,9 @@ fn schedule(runnable: Runnable<Home>, info: ScheduleInfo) {
         Some(worker) if info.woken_while_running => worker.yielded(job),
         Some(worker) => worker.woken(job),
         None => {
-            // Once it is published, the task may run, end, and take with it the last
-            // share in the executor's state, which is needed until it is notified.
-            // This reference to the task keeps it.
+            // Once the job is published, the task may run and end, and may drop the last
+            // reference to the executor's state. That state is needed until a worker is
+            // notified. This reference to the task keeps it.
             let keep = job.waker();
             // SAFETY: `keep` keeps the task, its home, and thereby the state alive.
             unsafe { &*shared }.inject_woken(job);

@@ -1,15 +1,15 @@
 //! The tasks that wait, so that a shutdown can reach them.
 //!
-//! A task that is due to run is in a queue, and is dropped with the queue. One that
-//! waits is nowhere: only whatever will wake it knows it. So a task takes a seat
-//! here when it has to wait for the first time, and gives it up when its future is
-//! gone; a task that never waits costs nothing. On a shutdown every seated task is
-//! woken, and thereby scheduled, refused and dropped (`refused.rs`).
+//! A task that is due to run is in a queue, and is dropped with the queue. A task that waits is
+//! in no queue: only the holder of its waker knows it. So a task takes a *seat* here, which
+//! holds its waker, when it must wait for the first time. It gives the seat back when its
+//! future is gone. A task that never waits costs nothing. A shutdown wakes every seated task,
+//! which is thereby scheduled, refused and dropped (`refused.rs`).
 //!
-//! The seats are in shards, each under its own lock; a worker uses its own one, so
-//! two meet only when a task ends on another worker than it began to wait on. The last shard is
-//! that of threads which are no workers. A shutdown closes all shards. A worker whose host gives
-//! up closes its own one.
+//! The seats are in shards, each under its own lock. A worker uses its own shard, so two
+//! workers meet only when a task ends on another worker than the one where it began to wait.
+//! The last shard is for threads that are not workers. A shutdown closes all shards. A worker
+//! whose host gives up closes its own shard.
 
 use std::mem;
 use std::task::Waker;
@@ -60,7 +60,7 @@ impl Seat {
 }
 
 impl Registry {
-    /// A registry with so many shards.
+    /// A registry with `shards` shards.
     pub fn new(shards: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(Seats::default()));
         Self {
@@ -73,7 +73,7 @@ impl Registry {
         self.shards.len() - 1
     }
 
-    /// Seats a task in a shard; refuses when that is closed.
+    /// Gives a task a seat in a shard; `None` if the shard is closed.
     pub fn enter(&self, number: usize, waker: &Waker) -> Option<Seat> {
         let waker = waker.clone();
         let mut shard = self.lock(number);
@@ -88,7 +88,7 @@ impl Registry {
         })
     }
 
-    /// Gives a seat back; returns whether its shard is closed.
+    /// Gives a seat back. Returns whether its shard is closed.
     pub fn leave(&self, seat: Seat) -> bool {
         let mut shard = self.lock(seat.shard as usize);
         let waker = shard.release(seat.number);
@@ -99,7 +99,7 @@ impl Registry {
         closed
     }
 
-    /// Whether all shards are closed and no seat is taken. Then it stays so.
+    /// Whether all shards are closed and no seat is taken. Once true, this stays true.
     pub fn is_finished(&self) -> bool {
         let is_finished = |number| {
             let shard = self.lock(number);
@@ -108,22 +108,24 @@ impl Registry {
         (0..self.shards.len()).all(is_finished)
     }
 
-    /// Calls `wake` for every seated task of one shard, and refuses all further ones.
+    /// Closes one shard: calls `wake` for every task that is seated there, and refuses all
+    /// further ones.
     pub fn close(&self, number: usize, wake: impl FnMut(Waker)) {
         let mut shard = self.lock(number);
         shard.closed = true;
         let wakers: Vec<Waker> = shard.seats.iter().filter_map(Entry::waker).collect();
-        // Outside the lock: a task that is dropped gives up its seat.
+        // Outside the lock: a task that is dropped gives its seat back.
         drop(shard);
         wakers.into_iter().for_each(wake);
     }
 
-    /// The waker in a seat. That is another task's, or none, if the seat was given back.
+    /// The waker in a seat. If the seat was given back, it is the waker of another task, or
+    /// there is none.
     pub fn waker(&self, seat: &Seat) -> Option<Waker> {
         self.lock(seat.shard as usize).seats[seat.number as usize].waker()
     }
 
-    /// Whether no seat is taken, of one shard after the other.
+    /// Whether no seat is taken; looks at one shard after the other.
     pub fn is_empty(&self) -> bool {
         (0..self.shards.len()).all(|shard| self.lock(shard).taken == 0)
     }

@@ -26,7 +26,7 @@ unsafe impl Send for HomeRef {}
 // SAFETY: as above.
 unsafe impl Sync for HomeRef {}
 
-// What a panic leaves behind there is whole: numbers and a lock without user code.
+// A panic leaves whole values behind there: numbers, and a lock without user code.
 impl UnwindSafe for HomeRef {}
 impl RefUnwindSafe for HomeRef {}
 
@@ -71,9 +71,9 @@ impl<T> TaskRef<T> {
         }
     }
 
-    /// Waits for the end of the task; costs its awaiter one unit of budget.
+    /// Waits for the end of the task. Costs the awaiting task one unit of budget.
     ///
-    /// A waker is left that cannot harm the thread that wakes it.
+    /// The waker that is left cannot harm the thread that wakes it.
     pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<End<T>> {
         let proceed = ready!(coop::poll_proceed(cx));
         let outcome = ready!(shielded(cx.waker(), |waker| {
@@ -85,7 +85,7 @@ impl<T> TaskRef<T> {
 
     /// Cancels the task, and waits until its future is gone.
     ///
-    /// A waker is left that cannot harm the thread that wakes it.
+    /// The waker that is left cannot harm the thread that wakes it.
     pub(super) async fn cancel(self) -> End<T> {
         let mut cancelled = pin!(self.task.cancel());
         let outcome = poll_fn(|cx| {

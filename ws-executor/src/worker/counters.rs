@@ -1,5 +1,5 @@
-//! What a worker counts. Each counter is written by its worker alone, with plain
-//! loads and stores, and read by whoever wants to know.
+//! What a worker counts. Each counter is written by its worker alone, with plain loads and
+//! stores. Any thread may read it.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use ws_core::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds; to be called by the one writer.
+    /// Adds `more`. Only the one writer may call this.
     #[inline(always)]
     pub(crate) fn add(&self, more: u64) {
         // ORDERING: relaxed; one writer, and readers want only some recent value.

@@ -14,21 +14,21 @@ thread_local! {
 
 /// Calls `code` with the calling thread's worker, if that is one of `shared`'s.
 ///
-/// Two executors may meet on one thread, so a worker is not enough: it has to be the
-/// right executor's.
+/// Two executors may meet on one thread, so a worker is not enough: it must belong to the right
+/// executor.
 #[inline]
 pub(crate) fn with<R>(shared: &Shared, code: impl FnOnce(Option<&Worker>) -> R) -> R {
     with_any(|worker| code(worker.filter(|worker| ptr::eq(&**worker.shared(), shared))))
 }
 
-/// As [`with`], for a state that may be gone before `code` ends; and also between two
-/// polls of a hosted worker, when it can do nothing but take jobs in.
+/// As [`with`], for a state that may be gone before `code` ends. It also finds a hosted worker
+/// between two of its polls, when that can only take in jobs.
 #[inline]
 pub(crate) fn with_raw<R>(shared: *const Shared, code: impl FnOnce(Option<&Worker>) -> R) -> R {
     with_hosted(|worker| code(worker.filter(|worker| ptr::eq(&**worker.shared(), shared))))
 }
 
-/// Calls `code` with the calling thread's worker, whosever it is.
+/// Calls `code` with the calling thread's worker, of any executor.
 #[inline]
 pub(crate) fn with_any<R>(code: impl FnOnce(Option<&Worker>) -> R) -> R {
     with_hosted(|worker| code(worker.filter(|worker| !worker.is_in_host())))
@@ -36,7 +36,7 @@ pub(crate) fn with_any<R>(code: impl FnOnce(Option<&Worker>) -> R) -> R {
 
 #[inline]
 fn with_hosted<R>(code: impl FnOnce(Option<&Worker>) -> R) -> R {
-    // A thread whose locals are gone is no worker any more.
+    // A thread whose locals are gone is no longer a worker.
     let current = CURRENT.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: `enter` borrows the worker for as long as the pointer is set, and
     // resets it on this thread; `code` runs within that time.
@@ -62,8 +62,8 @@ pub(crate) fn leave(worker: &Worker) {
 
 /// Ends the worker's time on this thread when it is dropped.
 pub(crate) struct Entered<'a> {
-    /// Whose thread it was before: no worker's, or that of a hosted worker, which enters once
-    /// more for each poll.
+    /// The worker of this thread before: none, or a hosted worker, which enters once more for
+    /// each poll.
     outer: *const Worker,
     _worker: &'a Worker,
 }

@@ -27,7 +27,7 @@ impl Worker {
             if searching.is_none() {
                 *searching = self.shared.sleep.start_searching();
             }
-            // Enough others search: no need to get into their way.
+            // Enough other workers search: one more would get in their way.
             searching.as_ref()?;
             self.search(until)
         })?;
@@ -37,11 +37,11 @@ impl Worker {
         Some(work)
     }
 
-    /// A fork of this worker's own, on top of the `block_on` that may wait for it, if tasks
-    /// were polled for long: they go first, but not for ever.
+    /// A fork from this worker's own lane, if it is inside a nested `block_on`, which may wait
+    /// for that fork. Tasks go first, but not for ever: this is for every so many polls.
     #[inline]
     fn own_fork_if_due(&self) -> Option<Stolen> {
-        // Anywhere else, forks are gone before the next poll.
+        // Outside a nested `block_on`, forks are gone before the next poll.
         let is_on_top = self.nesting.get() > 0 && !self.lane_is_empty();
         if !is_on_top || self.counters().polls.get() % FORK_INTERVAL != 0 {
             return None;
@@ -85,13 +85,13 @@ impl Worker {
         })
     }
 
-    /// The next job of the injector's turn; without one, the turn is over.
+    /// The next job of the injector's turn. If there is none, the turn ends.
     fn next_of_turn(&self) -> Option<Job> {
         if self.pace.turn_goes_on() {
             if let Some(job) = self.shared.injector.pull(self.next_shard()) {
                 self.streak.set(0);
                 self.counters().injector_pulls.add(1);
-                // What is queued here has to wait, which its pusher did not know.
+                // What is queued here must wait, which its pusher did not know.
                 self.announce_rest();
                 return Some(job);
             }
@@ -117,7 +117,7 @@ impl Worker {
 
     pub(super) fn computation(&self) -> Option<Job> {
         let job = self.shared.computations.pull(0)?;
-        // It may take long, and is no poll to learn from.
+        // A computation may take long, and the mean must not learn from it.
         self.pace.pause();
         self.announce_rest();
         Some(job)
@@ -127,14 +127,15 @@ impl Worker {
     fn begin_interval(&self, searching: &Option<Searching>) -> Duration {
         let took = self.pace.begin_interval();
         self.counters().set_mean_poll(self.pace.mean());
-        // A reactor may run tasks of its own: others would wait for a searcher in there.
+        // A reactor may run tasks of its own: pushers would rely on a searcher that is busy in
+        // there.
         if searching.is_none() {
             self.turn_driver();
         }
         took
     }
 
-    /// A pinned job, unless the last job was one: the others have their turns, too.
+    /// A pinned job, unless the last job was a pinned one: other jobs have their turns, too.
     #[inline]
     fn pinned_in_turn(&self) -> Option<Job> {
         if self.pinned_last.take() {
@@ -162,7 +163,7 @@ impl Worker {
         let job = self.slot.take()?;
         let streak = self.streak.get();
         if streak >= self.pace.lifo_cap() && !self.ring.is_empty() {
-            // Enough of that: it lines up behind the others.
+            // The streak is over: this job goes behind the others.
             self.push(job);
             self.announce();
             return None;
@@ -179,7 +180,7 @@ impl Worker {
         Some(job)
     }
 
-    /// Where to look first in the injector: each time somewhere else, so that no shard
+    /// The shard of the injector to look at first: each time another one, so that no shard
     /// starves.
     fn next_shard(&self) -> usize {
         let shard = self.shard.get();
@@ -204,15 +205,15 @@ impl Worker {
         self.counters().injector_pulls.add(1);
         let rest = self.ring.push_batch(batch.drain(..)).count();
         debug_assert_eq!(rest, 0, "there was room, and only the owner pushes");
-        // Before a parker or a driver of the user's is called.
+        // The borrow ends before a parker or a driver is called, which may be user code.
         drop(batch);
-        // The job in hand may block. Others must see the batch, and a task that was put into
-        // the ring quietly because this worker was about to run it next.
+        // The job in hand may block. Other workers must see the batch, and a task that was put
+        // into the ring quietly because this worker was about to run it next.
         self.announce_rest();
         Some(job)
     }
 
-    /// Looks at the queues of all others, again and again for a while.
+    /// Looks at the queues of all other workers, again and again for a while.
     fn search(&self, until: &impl Until) -> Option<Work> {
         self.pace.pause();
         self.counters().set_mean_poll(self.pace.mean());
@@ -254,10 +255,10 @@ impl Worker {
             .or_else(|| self.computation().map(Work::Task))
     }
 
-    /// How often to look. A worker that is about to sleep in a reactor looks once: what it
-    /// waits for most likely comes from there. At one event at a time, long searches took half
-    /// of the CPU time, and eight rounds a quarter of the instructions (benchmark `io`, "echo,
-    /// 1 connection").
+    /// How often to look. A worker that is about to sleep in a reactor looks once: the event
+    /// that it waits for most likely comes from there. With one event at a time, long searches
+    /// took half of the CPU time, and eight rounds took a quarter of the instructions
+    /// (benchmark `io`, "echo, 1 connection").
     fn rounds(&self) -> u32 {
         if self.may_enter_reactor() {
             1
@@ -266,7 +267,8 @@ impl Worker {
         }
     }
 
-    /// Waiting was worth it: wait longer next time, if it was long.
+    /// The search has found work: the next one may be longer, if this one took more than a
+    /// round.
     fn search_paid(&self, round: u32) {
         if round > 0 {
             self.search_longer(2);
@@ -280,14 +282,15 @@ impl Worker {
             .set((self.rounds.get() * times).clamp(least, most));
     }
 
-    /// Waiting was a waste: wait less next time.
+    /// The search has found nothing: the next one is shorter.
     fn search_was_in_vain(&self) {
         let rounds = self.rounds.get();
         let (least, _) = search_rounds(self.shared.workers());
         self.rounds.set((rounds - rounds / 4).max(least));
     }
 
-    /// Half of the ring of someone who has a backlog, in random order.
+    /// Steals half of the ring of a worker with a backlog. Looks at the victims in random
+    /// order.
     fn steal(&self) -> Option<Job> {
         let workers = self.shared.workers();
         let victims = self.rand.borrow_mut().victims(workers, self.index);
@@ -300,8 +303,8 @@ impl Worker {
         let counters = self.counters();
         counters.steals_tried.add(1);
         let before = self.ring.len();
-        // A lost race is no reason to go to sleep, nor to insist: the next round or the
-        // last look before parking comes here again.
+        // After a lost race the worker does not go to sleep, and does not try again at once:
+        // the next round, or the last look before parking, comes here again.
         let job = self.shared.remotes[victim]
             .ring
             .steal_into(&self.ring)

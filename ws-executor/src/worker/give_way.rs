@@ -1,16 +1,16 @@
 //! What a worker does between two polls of a nested `block_on` whose future yields.
 //!
 //! Such a future may wait for a task that is queued here, or for an event of the driver, by
-//! looking again and again. If its worker is the only one, nobody else can run that task or
-//! turn the driver. So each time that the future is pending and has been woken already, one
-//! job has its turn; if there is none, the driver has.
+//! looking again and again. If its worker is the only one, no other worker can run that task or
+//! turn the driver. So each time the future is pending and has been woken already, the worker
+//! runs one job. If there is none, it turns the driver.
 
 use ws_core::sync::atomic::{Ordering, fence};
 
 use super::{Work, Worker};
 
 impl Worker {
-    /// Runs one job that needs no search, or lets the driver see what is ready.
+    /// Runs one job that needs no search, or turns the driver without waiting.
     pub(crate) fn give_way(&self) {
         if self.shared.is_closed() {
             // ORDERING(sleep.fence): as in `wait`.

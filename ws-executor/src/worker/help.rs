@@ -1,5 +1,5 @@
-//! What a worker does while it waits for its forks: it runs others, and sleeps if there
-//! are none. It polls no task; why is said in [`fork`](crate::fork).
+//! What a worker does while it waits for its forks: it runs other forks, and sleeps if there
+//! are none. It polls no task; [`fork`](crate::fork) says why.
 
 use ws_core::sync::{hint, thread};
 
@@ -13,7 +13,8 @@ impl Worker {
     /// Runs forks until `latch` is set.
     pub(crate) fn help(&self, latch: &impl Latch) {
         if self.is_in_driver() {
-            // A stranger's fork may call `block_on`, which nobody can do in there.
+            // A fork of another worker may call `block_on`, which is impossible inside the
+            // driver.
             return self.sleep_on(latch);
         }
         let mut searching = None;

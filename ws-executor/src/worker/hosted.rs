@@ -1,13 +1,12 @@
-//! A worker as a future, for reactors that want to be in charge.
+//! A worker as a future, for reactors that run the thread themselves.
 //!
-//! Some reactors are best driven by their own `block_on`: it polls its future, and
-//! sleeps in the reactor while that is pending. A hosted worker is such a future:
-//! where a worker would block, it returns `Pending`, and whoever notifies the worker
-//! wakes the future.
+//! Some reactors are best driven by their own `block_on`: it polls its future, and sleeps in
+//! the reactor while that is pending. A hosted worker is such a future. Where a worker would
+//! block, it returns `Pending`. A notification of the worker wakes the future.
 //!
-//! Between two polls the thread is its host's, but still that worker's: a task that is
-//! woken there, most likely by an event that the host has seen, goes into the worker's
-//! ring, and nobody is notified but the future itself.
+//! Between two polls the thread runs its host's code, but still belongs to that worker. A task
+//! that is woken there, most likely by an event that the host has seen, goes into the worker's
+//! ring. Only the future itself is notified.
 
 use std::fmt;
 use std::mem;
@@ -32,8 +31,9 @@ const TICKS: u32 = 64;
 
 /// One worker of an executor, as a future; see [`Builder::host`].
 ///
-/// It ends when the executor is shut down. Dropping it earlier leaves the executor
-/// with one worker less, whose tasks are dropped; without any the executor is shut down.
+/// It ends when the executor is shut down. Dropping it earlier leaves the executor with one
+/// worker less, and drops the tasks of this worker. When no worker is left, the executor is
+/// shut down.
 ///
 /// [`Builder::host`]: crate::Builder::host
 #[must_use = "a worker does nothing unless it is polled"]
@@ -44,7 +44,7 @@ enum Kind {
     Spare(Option<Box<dyn FnOnce()>>),
 }
 
-/// A worker that is one of its executor's.
+/// One of the executor's workers.
 struct Hosted {
     worker: Rc<Worker>,
     waker: Arc<WakerSlot>,
@@ -62,7 +62,7 @@ enum State {
 impl HostedWorker {
     /// A worker that does not count as searching: its host may poll it late.
     pub(crate) fn new(worker: Rc<Worker>, waker: Arc<WakerSlot>) -> Self {
-        // The thread is its host's now, until it is polled.
+        // The thread runs its host's code now, until the worker is polled.
         worker.turning.set(true);
         Self(Kind::Worker(Hosted {
             worker,
@@ -76,10 +76,10 @@ impl HostedWorker {
         Self(Kind::Spare(Some(Box::new(life))))
     }
 
-    /// Returns whether this is a [spare thread](crate::Builder::spares), which is no worker. It
-    /// runs its whole life in its first poll.
+    /// Returns whether this is a [spare thread](crate::Builder::spares), not a worker. It runs
+    /// its whole life in its first poll.
     ///
-    /// A host runs it as it runs the workers, so that tasks find its context there.
+    /// A host runs it as it runs the workers, so that tasks find the host's context there.
     #[must_use]
     pub fn is_spare(&self) -> bool {
         matches!(self.0, Kind::Spare(_))
@@ -109,7 +109,7 @@ impl Worker {
         let mut searching = match mem::replace(state, State::Ended) {
             State::Ended => return Poll::Ready(()),
             State::Running => {
-                // What the host's reactor has woken between two polls.
+                // Announces what the host's reactor has woken between two polls.
                 self.announce_events();
                 None
             }
@@ -154,7 +154,7 @@ impl Worker {
         Poll::Pending
     }
 
-    /// The end of a hosted worker's sleep, if it is the end.
+    /// Ends a hosted worker's sleep, if there is a reason to.
     fn unhosted_wake(&self, parking: Parking) -> Result<Option<Searching>, Parking> {
         let sleep = &self.shared.sleep;
         sleep.wake_up(parking).map(Some).or_else(|parking| {
@@ -172,7 +172,7 @@ impl Worker {
 }
 
 impl Worker {
-    /// Ends a parking without waiting; if a notification is on its way, for that.
+    /// Ends a parking without sleeping. If a notification is on its way, waits for that.
     fn unpark_for_good(&self, mut parking: Parking) -> Searching {
         let sleep = &self.shared.sleep;
         loop {
@@ -222,7 +222,7 @@ impl Drop for Hosted {
     fn drop(&mut self) {
         self.leave_protocol();
         self.end();
-        // The thread may live on: it is no worker any more.
+        // The thread may live on, but it is no longer a worker.
         current::leave(&self.worker);
         self.waker.clear();
         self.worker.shared.worker_ended();
@@ -253,13 +253,14 @@ impl WakerSlot {
         if self.lock().as_ref().is_some_and(same) {
             return;
         }
-        // The host's code: not under the lock.
+        // The clone runs the host's code: not under the lock.
         let new = Some(Arc::new(waker.clone()));
         let old = mem::replace(&mut *self.lock(), new);
         drop(old);
     }
 
-    /// Lets go of the waker while it is the host's turn, not whoever drops the executor's.
+    /// Drops the waker here, while the thread runs its host's code, so that the thread that
+    /// drops the executor does not.
     fn clear(&self) {
         let old = self.lock().take();
         ignore_panic(|| drop(old));
@@ -275,7 +276,7 @@ impl Unpark for WakerSlot {
         self.inside.unpark();
         let waker = self.lock().clone();
         if let Some(waker) = waker {
-            // It may be the last reference to it.
+            // This may be the last reference to the waker.
             ignore_panic(move || waker.wake_by_ref());
         }
     }
@@ -283,8 +284,8 @@ impl Unpark for WakerSlot {
 
 /// The parker of a hosted worker, for waits inside of a poll: in a `block_on`, or for a fork.
 ///
-/// It has a token of its own. The one of `std::thread::park` is the host's: to take it would
-/// be to lose an event of the host's.
+/// It has a token of its own. The token of `std::thread::park` belongs to the host: taking it
+/// would lose an event of the host.
 pub(crate) struct HostedParker {
     parker: ThreadParker,
     slot: Arc<WakerSlot>,

@@ -18,8 +18,8 @@ impl Worker {
         self.lane.push(fork);
     }
 
-    /// Pushes a fork, and notifies. A scope may do that while its worker is in no join: then
-    /// workers that park do not fence for it.
+    /// Pushes a fork of a scope, and notifies. A scope may do that while its worker is in no
+    /// join. Workers that park then do not use the heavy fence, so this push fences.
     pub(crate) fn push_fork_of_scope(&self, fork: Fork) {
         self.push_fork(fork);
         if !self.remote().is_forking() {
@@ -34,27 +34,27 @@ impl Worker {
         self.lane.pop()
     }
 
-    /// Whether nobody could steal a fork from here.
+    /// Whether there is no fork to steal from here.
     #[inline(always)]
     pub(crate) fn lane_is_empty(&self) -> bool {
         self.lane.is_empty()
     }
 
-    /// The newest fork of this worker's.
+    /// The newest fork in this worker's own lane.
     pub(super) fn left_here(&self) -> Option<Stolen> {
         let owner = self.index;
         self.pop_fork().map(|fork| Stolen { fork, owner })
     }
 
-    /// The oldest fork of someone else, in random order, or of this worker: under a
-    /// nested `block_on` its lane may have some. It has to have been there for a while
-    /// ([`RIPE`](crate::tuning::RIPE)).
+    /// Steals the oldest fork of another worker; looks at the victims in random order. This
+    /// worker's own lane comes last: inside a nested `block_on` it may have forks. The fork
+    /// must have been in its lane for a while ([`RIPE`](crate::tuning::RIPE)).
     pub(super) fn steal_fork(&self) -> Option<Stolen> {
         let workers = self.shared.workers();
         let victims = self.rand.borrow_mut().victims(workers, self.index);
         victims
             .chain([self.index])
-            // A lost race is no reason to insist: whoever won has work.
+            // A lost race is not tried again: the winner has work.
             .find_map(|owner| {
                 let lane = &self.shared.remotes[owner].lane;
                 if !self.fork_ages.borrow_mut().is_ripe(owner, lane.oldest()) {
@@ -70,19 +70,19 @@ impl Worker {
         self.run_fork(stolen.fork, stolen.owner);
     }
 
-    /// Runs a fork that is not this frame's own, out of the lane of `owner`.
+    /// Runs a fork, out of the lane of `owner`, that this stack frame does not wait for.
     #[cold]
     pub(crate) fn run_fork(&self, fork: Fork, owner: usize) {
         self.counters().forks_stolen.add(1);
-        // It belongs to no task of this thread.
+        // The fork belongs to no task of this thread.
         let waiter = coop::unlimited(|| context::within(None, || fork.run(owner)));
         if let Some(worker) = waiter {
             self.shared.remotes[worker].unparker.unpark();
         }
     }
 
-    /// Says that this worker is in a join, until the guard is dropped. The outermost
-    /// one hands over what the worker cannot do meanwhile.
+    /// Marks this worker as in a join, until the guard is dropped. The outermost call hands
+    /// over what the worker cannot do meanwhile.
     #[inline(always)]
     pub(crate) fn enter_fork(&self) -> Forking<'_> {
         let depth = if self.forking.replace(true) {
@@ -112,7 +112,7 @@ impl Worker {
         depth
     }
 
-    /// Runs the forks that are left here, when there are no other workers.
+    /// Runs the forks that are left in this lane, when the executor is closed.
     pub(super) fn run_what_is_left(&self) {
         while let Some(left) = self.left_here() {
             let _entered = self.enter_fork();
@@ -120,8 +120,8 @@ impl Worker {
         }
     }
 
-    /// The end of the outermost join: runs what scopes have left in the lane, so that
-    /// nothing in it waits for this worker to run out of tasks.
+    /// The end of the outermost join: runs the forks that scopes have left in the lane, so that
+    /// none waits until this worker runs out of tasks.
     fn leave_outermost(&self) {
         while let Some(left) = self.left_here() {
             self.run_stolen(left);
@@ -136,7 +136,7 @@ impl Worker {
         }
         let driver_is_free = self.shared.driver.as_ref().is_some_and(DriverSeat::is_free);
         if !self.ring.is_empty() {
-            // A task that yielded, alone, is not watched so far, and may not be worth stealing.
+            // A lone task that yielded is not watched so far, and may not be worth stealing.
             self.shared.monitor.watch();
         }
         if driver_is_free || !self.ring.is_empty() {
@@ -145,7 +145,7 @@ impl Worker {
     }
 }
 
-/// A fork, and in whose lane it was.
+/// A fork, and the worker in whose lane it was.
 pub(super) struct Stolen {
     fork: Fork,
     owner: usize,
@@ -162,7 +162,7 @@ pub(crate) struct Forking<'a> {
 enum Depth {
     /// In no other.
     Outermost,
-    /// In a task that is polled, by a nested `block_on`, on top of another join.
+    /// In a task that a nested `block_on` polls inside another join.
     OnTop,
     /// In another join.
     Inside,
@@ -193,8 +193,8 @@ impl Shared {
         self.remotes.iter().any(Remote::is_forking)
     }
 
-    /// Between W3 and W4 of a worker that parks: fences for the pushes of forks, which do not
-    /// pay for a fence themselves. No worker is in a join as a rule; then there are none.
+    /// Between W3 and W4 of a worker that parks: the heavy fence against pushes of forks, which
+    /// fence only lightly. As a rule no worker is in a join. Then there are no such pushes.
     pub(crate) fn fence_against_forks(&self) {
         if self.someone_forks() {
             // ORDERING(sleep.fork): W3.

@@ -2,24 +2,25 @@
 //!
 //! # Where it looks
 //!
-//! In this order (`find.rs`). What needs no search:
-//! 1. on top of a `block_on`, every so many polls, its own lane: a fork that the call below
-//!    may wait for;
+//! A worker looks at these places, in this order (`find.rs`). The first ones need no search:
+//! 1. inside a nested `block_on`, every so many polls: its own lane, for a fork that the
+//!    `block_on` may wait for;
 //! 2. when an interval of polls is over (`pace.rs`): the driver, for a look without waiting;
-//!    then a computation, every so many intervals; then the injector, so that it cannot
-//!    starve: one job after the other for some time if the polls were long and a local task
-//!    is due, otherwise a batch;
-//! 3. the tasks that are pinned to this worker, unless the last job was one;
+//!    then a computation, every so many intervals; then the injector, so that it cannot starve.
+//!    If the polls were long and a local task is due, the worker runs jobs of the injector one
+//!    after the other for some time. Otherwise it takes a batch;
+//! 3. the tasks that are pinned to this worker, unless the last job was a pinned one;
 //! 4. the LIFO slot, whose task is hot in this core's cache; three times in a row
 //!    at most, and only while polls are short;
 //! 5. the local ring, first in, first out;
-//! 6. the pinned tasks, if the last job was one;
+//! 6. the pinned tasks, if the last job was a pinned one;
 //! 7. the injector, for a batch, which goes into the ring, where others can steal it.
 //!
 //! Then it searches for some rounds, and counts as searching meanwhile. In each round:
-//! 1. the rings of others, in random order, half of one that is worth it (`share.rs`);
+//! 1. the rings of other workers, in random order, for half of a ring that is worth it
+//!    (`share.rs`);
 //! 2. the injector, for a batch;
-//! 3. the lanes of others, in random order, for the oldest fork of a `join` (`lane.rs`);
+//! 3. the lanes of other workers, in random order, for the oldest fork of a `join` (`lane.rs`);
 //! 4. the computations.
 //!
 //! Then it parks (`park.rs`), without a timeout: in the driver if that is free.
@@ -28,9 +29,9 @@
 //!
 //! - A task that was spawned or woken goes to the LIFO slot; the one that was there
 //!   moves on to the ring.
-//! - A task that yielded goes to the end of the ring. If it is alone there, nobody is told:
-//!   this worker runs it next. If something else has its turn first, others are told then
-//!   (`announce_rest`).
+//! - A task that yielded goes to the end of the ring. If no other task is queued here, no other
+//!   worker is told: this worker runs the task next. If something else has its turn first, the
+//!   worker tells others then (`announce_rest`).
 //! - If the ring is full, its newer half goes to the injector.
 
 pub(crate) mod counters;
@@ -80,17 +81,17 @@ pub(crate) struct Worker {
     parker: AnyParker,
     rand: RefCell<FastRand>,
     pace: Pace,
-    /// How long the forks of others have been there.
+    /// How long the forks in the lanes of other workers have been there.
     fork_ages: RefCell<ForkAges>,
-    /// Where jobs are on their way from the injector to the ring; empty otherwise.
+    /// Holds jobs on their way from the injector to the ring; empty otherwise.
     batch: RefCell<Vec<Job>>,
     /// The shard of the injector to begin with.
     shard: Cell<usize>,
     /// Whether the last job was a pinned one.
     pinned_last: Cell<bool>,
-    /// How many intervals ago a computation had its turn, while there were some.
+    /// How many intervals ago a computation had its turn, while computations were queued.
     intervals: Cell<u32>,
-    /// How often in a row the last job came from the LIFO slot.
+    /// How many jobs in a row came from the LIFO slot.
     streak: Cell<u32>,
     /// How long to search before parking; adapts.
     rounds: Cell<u32>,
@@ -98,7 +99,7 @@ pub(crate) struct Worker {
     polls_at_wake: Cell<Option<u64>>,
     /// How many polls there had been when the worker last turned the driver.
     polls_at_turn: Cell<u64>,
-    /// Whether this thread is inside the driver, or its host's.
+    /// Whether this thread is inside the driver, or runs the code of the worker's host.
     turning: Cell<bool>,
     /// How many pinned futures live on this thread.
     pinned_futures: Rc<Cell<usize>>,
@@ -143,7 +144,8 @@ impl Queues {
     }
 }
 
-/// Wakes a worker, in its parker or in the driver, for a reason of its own.
+/// Wakes a worker, in its parker or in the driver, without a notification of the sleep
+/// protocol.
 pub(crate) struct AnyUnparker {
     shared: Arc<Shared>,
     worker: usize,
@@ -152,7 +154,8 @@ pub(crate) struct AnyUnparker {
 impl Unpark for AnyUnparker {
     fn unpark(&self) {
         self.shared.remotes[self.worker].unparker.unpark();
-        // Whoever is in there looks around, and goes back if it was not meant.
+        // The worker in the driver looks whether it has a reason to wake up, and goes back if
+        // not.
         self.shared.driver.iter().for_each(DriverSeat::wake);
     }
 }
@@ -164,7 +167,7 @@ enum Work {
 }
 
 impl Worker {
-    /// To be called at the beginning of the worker's thread.
+    /// Must be called at the beginning of the worker's thread.
     pub(crate) fn new(shared: Arc<Shared>, index: usize, queues: Queues) -> Self {
         let Queues {
             ring,
@@ -264,7 +267,7 @@ impl Worker {
         }
     }
 
-    /// Does what was found.
+    /// Runs what was found.
     #[inline]
     fn run_work(&self, work: Work) {
         match work {
@@ -317,7 +320,7 @@ impl Worker {
         }
     }
 
-    /// Whether jobs do not take their usual way.
+    /// Whether a job that comes in must not take the usual way.
     #[inline]
     fn is_different(&self) -> bool {
         self.turning.get() || !self.shared.settings.lifo_slot || self.shared.is_closed()
@@ -326,14 +329,16 @@ impl Worker {
     #[cold]
     fn take_in_differently(&self, job: Job) {
         if self.shared.is_closed() {
-            // Nobody runs it any more. Not dropped here: this may be inside of a `wake`.
+            // No worker runs it any longer. It is not dropped here, because this may be inside
+            // a `wake`.
             self.shared.refuse([job]);
         } else if self.turning.get() {
-            // Woken by the driver: this thread leaves it, and looks at its ring.
+            // The driver has woken the task: this thread leaves the driver and looks at its
+            // ring.
             self.push(job);
             match &self.shared.driver {
                 Some(seat) => seat.wake_local(),
-                // Or by the host, which then polls the worker.
+                // Or the host has woken it: the host then polls the worker.
                 None => self.remote().unparker.unpark(),
             }
         } else {
@@ -354,7 +359,7 @@ impl Worker {
         self.inject_batch(rest);
     }
 
-    /// Puts a job at the end of the ring, or what does not fit into the injector.
+    /// Puts a job at the end of the ring. What does not fit goes to the injector.
     #[inline]
     fn push(&self, job: Job) {
         if let Err(overflow) = self.ring.push_or_overflow(job) {
@@ -369,7 +374,7 @@ impl Worker {
         }
     }
 
-    /// Whether there is room on the stack for tasks on top of a `block_on` that waits.
+    /// Whether the stack has room for tasks that run inside a `block_on` that waits.
     pub(crate) fn has_room_on_top(&self) -> bool {
         self.stack.has_room(self.nesting.get())
     }
@@ -383,7 +388,7 @@ impl Worker {
         }
         self.drop_pinned_futures();
         self.shared.refuse_queued(self.remote().pinned.close());
-        // Also what these drops spawn here, if the executor is not closed.
+        // This also drops what those drops have spawned here, if the executor is not closed.
         self.drop_queued();
         self.turn_for_others();
         self.shared.drop_last();
@@ -393,8 +398,9 @@ impl Worker {
     fn drop_pinned_futures(&self) {
         loop {
             if !self.shared.is_closed() {
-                // Its host gave up. The tasks that are pinned to this worker are seated here. A
-                // drop may have called `block_on`, which has polled one: so it waits again.
+                // Its host gave up. The tasks that are pinned to this worker have their seats
+                // in its shard. A drop may have called `block_on`, which has polled such a
+                // task: then the task waits again.
                 let drop_woken = |waker| refused::drop_woken_by(&self.shared.refused, waker);
                 self.shared.registry.close(self.index, drop_woken);
             }
@@ -402,13 +408,13 @@ impl Worker {
             if self.pinned_futures.get() == 0 {
                 return;
             }
-            // Someone is about to schedule a future that must be dropped here.
+            // Another thread is about to schedule a future that must be dropped here.
             ws_core::sync::thread::yield_now();
         }
     }
 
-    /// Leaves what is in the slot and the ring to any thread that shuts down: before the first
-    /// drop here, which may block until one of these is gone.
+    /// Leaves the jobs in the slot and the ring to any thread that shuts down. Called before
+    /// the first drop here, because that drop may block until one of these jobs is gone.
     pub(crate) fn refuse_queued(&self) {
         let queued = iter::from_fn(|| self.slot.take().or_else(|| self.ring.pop()));
         self.shared.refuse_queued(queued.collect());

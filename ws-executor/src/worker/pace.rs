@@ -1,13 +1,13 @@
 //! How long the polls of a worker take, and what follows from that.
 //!
-//! A clock read costs as much as a small task, so no single poll is timed. Polls are
-//! timed in stretches: up to an interval's worth of them, or until the worker runs out
-//! of work. The mean over stretches is an exponentially weighted one (α = 0.1, but 0.5
-//! where it rises: long polls should be noticed soon). From it follow
+//! A clock read costs as much as a small task, so no single poll is timed. Polls are timed in
+//! stretches: up to an interval's worth of them, or until the worker runs out of work. The mean
+//! over stretches is exponentially weighted (α = 0.1, but 0.5 where it rises: long polls should
+//! be noticed soon). The mean decides:
 //!
-//! - how many ticks may pass before the injector has its turn: `latency / mean`,
-//!   clamped. Looking costs a few loads, so it is not done at every tick; but a task in
-//!   the injector must not wait long;
+//! - how many ticks may pass before the injector has its turn: `latency / mean`, clamped. A
+//!   look costs a few loads, so it is not done at every tick; but a task in the injector must
+//!   not wait long;
 //! - whether the LIFO slot is worth its unfairness;
 //! - whether what is queued here is worth sharing (`share.rs`).
 //!
@@ -15,13 +15,14 @@
 //!
 //! Local and injected tasks share a busy worker by time, not by number. If the local polls of
 //! an interval took long ([`turn_worth`]), the injector's turn lasts as long as they did, up to
-//! [`LONGEST_TURN`]: its jobs run one by one, before the local ones, and what is left stays in
-//! the injector, where other workers see it. If the polls were short, or no local task is due,
-//! the turn is one batch, which goes to the end of the ring: that takes one lock for many jobs.
+//! [`LONGEST_TURN`]. Its jobs run one by one, before the local ones. What is left stays in the
+//! injector, where other workers see it. If the polls were short, or no local task is due, the
+//! turn is one batch, which goes to the end of the ring: that takes one lock for many jobs.
 //!
-//! With the batch alone, 125 short tasks from outside waited for each round of long local
-//! polls. In the benchmark `executors`, two workers, beside polls of 10 µs, the batch took
-//! 2.0 to 2.4 times as long (`busy1`) and 2.1 to 3.6 times as long (`busy2`).
+//! If every turn were a batch, 125 short tasks from outside would wait for each round of long
+//! local polls. That was measured in the benchmark `executors`, with two workers, beside polls
+//! of 10 µs: the batch took 2.0 to 2.4 times as long (`busy1`) and 2.1 to 3.6 times as long
+//! (`busy2`).
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -34,11 +35,12 @@ use crate::tuning::{
 /// The length of the very first stretch, in ticks.
 const FIRST: u32 = 4;
 
-/// The weight of the newest stretch in the mean, if it is lower and if it is higher.
+/// The weight of the newest stretch in the mean: if it is lower than the mean, and if it is
+/// higher.
 const ALPHA: (f64, f64) = (0.1, 0.5);
 
-/// The most jobs of a turn that run between two reads of the clock, which costs as much as half
-/// a small job.
+/// The most jobs of a turn that run between two reads of the clock. A read costs as much as
+/// half a small job.
 const JOBS_PER_READ: u32 = 16;
 
 /// A worker's estimate of its polls.
@@ -52,7 +54,7 @@ pub(super) struct Pace {
     began: Cell<Option<Instant>>,
     /// Mean time of a poll, in nanoseconds.
     mean: Cell<f64>,
-    /// The injector's turn, if it is.
+    /// The injector's turn, while it lasts.
     turn: Cell<Option<InjectorTurn>>,
 }
 
@@ -72,7 +74,7 @@ impl Pace {
     pub(super) fn new() -> Self {
         let (_, longest) = INJECTOR_INTERVAL;
         Self {
-            // The first stretch is short, to know something soon.
+            // The first stretch is short, so that there is an estimate soon.
             left: Cell::new(FIRST),
             interval: Cell::new(longest),
             left_at_first: Cell::new(FIRST),
@@ -104,13 +106,13 @@ impl Pace {
         took
     }
 
-    /// Begins a turn of the injector that lasts, after polls that took so long; not if they
-    /// were short. The injector stays due until the turn ends.
+    /// Begins a turn of the injector that is measured in time, after local polls that took so
+    /// long. Returns false if they were too short. The injector stays due until the turn ends.
     pub(super) fn begin_turn(&self, took: Duration) -> bool {
         if took < turn_worth() {
             return false;
         }
-        // What runs now is no local poll: the stretch begins when the turn ends.
+        // What runs now are not local polls: the stretch begins when the turn ends.
         let now = self.began.take().unwrap_or_else(Instant::now);
         self.left.set(0);
         self.turn.set(Some(InjectorTurn {
@@ -137,7 +139,7 @@ impl Pace {
             if left.is_zero() {
                 return false;
             }
-            // As many as fill half of the time that is left, if all are alike.
+            // As many jobs as fill half of the time that is left, if all take the same time.
             let each = (turn.limit - left).as_nanos() / u128::from(turn.jobs);
             let more = left.as_nanos() / 2 / each.max(1);
             turn.next_read += more.clamp(1, u128::from(JOBS_PER_READ)) as u32;
@@ -192,8 +194,8 @@ impl Pace {
         self.mean.get()
     }
 
-    /// How often in a row the LIFO slot may be used. Not at all while polls are long:
-    /// then it saves nothing worth mentioning, and others wait longer.
+    /// How often in a row the LIFO slot may be used. Not at all while polls are long: then it
+    /// saves almost nothing, and other tasks wait longer.
     #[inline]
     pub(super) fn lifo_cap(&self) -> u32 {
         if self.mean.get() < LIFO_WORTH {

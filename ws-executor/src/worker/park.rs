@@ -15,9 +15,9 @@ use crate::until::Until;
 /// Where a worker sleeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In its parker: there is no driver, or another worker is in it.
+    /// In its parker: there is no driver, or another thread is in it.
     Parker,
-    /// In the driver, or in its host.
+    /// In the driver, or in the worker's host.
     Driver,
 }
 
@@ -55,7 +55,7 @@ impl Worker {
         let counters = self.counters();
         let slept = counters.wake_up(self.shared.age());
         if slept < SPIN_WORTH && place == Place::Parker {
-            // It should have gone on searching.
+            // The worker should have gone on searching.
             self.search_longer(4);
         }
         self.polls_at_wake.set(Some(counters.polls.get()));
@@ -72,9 +72,9 @@ impl Worker {
                 // ORDERING(sleep.fence): `enqueue` of `pinned.rs` sees the executor closed, or
                 // this sees what it has pushed.
                 fence(Ordering::SeqCst);
-                // What it waits for may be queued here, where no other worker takes it, or
-                // may have been refused. It is dropped in the middle of a poll, under the locks
-                // that the poll holds.
+                // The task that it waits for may be queued here, where no other worker takes
+                // it, or may have been refused. That task is dropped in the middle of a poll,
+                // under the locks that the poll holds.
                 self.drop_queued();
                 self.run_what_is_left();
                 if until.is_over() {
@@ -90,8 +90,8 @@ impl Worker {
         }
     }
 
-    /// Turns the driver for those that wait inside a poll, maybe for what it has to say: at
-    /// the end of this worker, as the others end as well.
+    /// Turns the driver at the end of this worker, while threads wait inside a poll: they may
+    /// wait for an event of the driver, and the other workers end as well.
     pub(super) fn turn_for_others(&self) {
         while self.shared.driver.is_some() && self.shared.someone_waits_inside() {
             self.shared.drop_refused();
@@ -99,7 +99,7 @@ impl Worker {
         }
     }
 
-    /// Waits in the driver for a while, or for the one that is in it.
+    /// Waits for a while: in the driver, or in the parker if another thread is in the driver.
     fn look_at_driver(&self) {
         match &self.shared.driver {
             Some(seat) if seat.take() => {
@@ -122,7 +122,7 @@ impl Worker {
         let driver = self.shared.driver.as_ref();
         let missed_driver = place == Place::Parker && driver.is_some_and(DriverSeat::was_missed);
         if self.has_reason_to_stay(until) || missed_driver {
-            // If it fails, a notification is on its way, and ends the sleep at once.
+            // If this fails, a notification is on its way, and ends the sleep at once.
             return match self.shared.sleep.cancel_parking(parking) {
                 Ok(searching) => Err(searching),
                 Err(parking) => Ok(parking),
@@ -132,7 +132,7 @@ impl Worker {
         Ok(parking)
     }
 
-    /// Step W5: sleeps until notified, or until there is another reason not to.
+    /// Step W5: sleeps until notified, or until there is another reason to wake up.
     fn sleep(&self, mut parking: Parking, place: Place, until: &impl Until) -> Option<Searching> {
         let sleep = &self.shared.sleep;
         loop {
@@ -140,7 +140,8 @@ impl Worker {
             let stays = has_queued || self.has_reason_to_stay(until);
             let ended = sleep.wake_up(parking).map(Some).or_else(|parking| {
                 if has_queued {
-                    // What the driver woke: no need to count as searching, and to stop again.
+                    // The driver has woken a task: the worker need not count as searching, only
+                    // to stop again.
                     sleep.cancel_parking_with_work(parking).map(|()| None)
                 } else if stays {
                     sleep.cancel_parking(parking).map(Some)
@@ -155,7 +156,7 @@ impl Worker {
             self.shared.act_if_quiet();
             match place {
                 // A pusher has taken this worker out of the table, and is about to notify it.
-                // Not into the reactor, which may run tasks of its own.
+                // The worker does not enter the reactor, which may run tasks of its own.
                 Place::Driver if stays => thread::yield_now(),
                 Place::Driver => self.turn(None),
                 Place::Parker => self.parker.park(),
@@ -163,7 +164,8 @@ impl Worker {
         }
     }
 
-    /// Whether the worker should not sleep: work, the end, or what `until` says.
+    /// Whether the worker must not sleep: there is work, the executor is closed, or `until` is
+    /// over.
     fn has_reason_to_stay(&self, until: &impl Until) -> bool {
         self.shared.has_work()
             || !self.remote().pinned.is_empty()
@@ -176,8 +178,8 @@ impl Worker {
         !self.slot.is_empty() || !self.ring.is_empty()
     }
 
-    /// Where to sleep: in the driver, if there is one and it is free. Before W1, so that a
-    /// pusher that finds this worker in the wake table knows where it sleeps.
+    /// Chooses where to sleep: in the driver, if there is one and it is free. Called before W1,
+    /// so that a pusher that finds this worker in the wake table knows where it sleeps.
     fn take_place(&self) -> Place {
         match &self.shared.driver {
             Some(seat) if seat.take() => {
@@ -199,19 +201,19 @@ impl Worker {
         self.shared.hand_off(seat);
     }
 
-    /// Whether this worker is going to sleep in a reactor, if it does now.
+    /// Whether this worker would sleep in a reactor, if it went to sleep now.
     pub(super) fn may_enter_reactor(&self) -> bool {
         self.shared.settings.hosted || self.driver_is_free()
     }
 
-    /// Whether this thread is its host's, between two polls of the worker.
+    /// Whether this thread runs its host's code, between two polls of the worker.
     #[inline]
     pub(crate) fn is_in_host(&self) -> bool {
         self.turning.get() && self.shared.settings.hosted
     }
 
-    /// Whether this thread is inside the driver: whoever calls from there is code of the
-    /// reactor's, and the worker sleeps as far as others can see.
+    /// Whether this thread is inside the driver. Then the caller is code of the reactor, and
+    /// other threads may see the worker asleep.
     pub(crate) fn is_in_driver(&self) -> bool {
         self.turning.get()
     }
@@ -221,8 +223,8 @@ impl Worker {
         self.shared.driver.as_ref().is_some_and(DriverSeat::is_free)
     }
 
-    /// Lets the driver see what is ready, between two tasks, if the last time was long
-    /// enough ago.
+    /// Turns the driver without waiting, between two tasks, if the last turn was long enough
+    /// ago.
     pub(super) fn turn_driver(&self) {
         let Some(seat) = &self.shared.driver else {
             return;
@@ -238,7 +240,7 @@ impl Worker {
         }
     }
 
-    /// Lets the driver see what is ready, if no one else is in it.
+    /// Turns the driver without waiting, if no other thread is in it.
     pub(super) fn glance_at_driver(&self) {
         if let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) {
             // The reactor may run tasks of its own, and these may block.
@@ -250,7 +252,7 @@ impl Worker {
         }
     }
 
-    /// Tells others of what the driver has put into the ring, if it is more than one.
+    /// Announces the tasks that the driver has put into the ring, if there is more than one.
     pub(super) fn announce_events(&self) {
         if self.ring.len() > 1 {
             self.announce();

@@ -11,7 +11,7 @@ impl ForkAges {
         Self(vec![None; workers].into())
     }
 
-    /// Whether the oldest fork of a worker, at this position, was there for long enough to
+    /// Whether the oldest fork of a worker, at this position, has been there for long enough to
     /// be worth stealing.
     #[inline]
     pub(super) fn is_ripe(&mut self, worker: usize, oldest: Option<i64>) -> bool {

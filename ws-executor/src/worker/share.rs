@@ -1,22 +1,23 @@
 //! When queued tasks are worth the price of running them elsewhere.
 //!
 //! A task that runs on another core than the one it was spawned on costs some hundred
-//! nanoseconds more: its memory is in the wrong cache, and is freed on the wrong thread.
-//! Waking a worker for it costs microseconds. For tasks that take less than that,
-//! parallel is slower than one after the other: two workers need 330 ns for a small
-//! task where one needs 100.
+//! nanoseconds more: its memory is in the wrong cache, and is freed on the wrong thread. Waking
+//! a worker for it costs microseconds. For tasks that take less than that, running them in
+//! parallel is slower than running them one after the other: two workers need 330 ns for a
+//! small task where one needs 100.
 //!
-//! So a worker tells others of its ring only if the *backlog*, the number of tasks in it
-//! times the mean time of a poll, is worth it ([`share_worth`]); thieves go by the same
-//! measure. Everything below is left to the [`monitor`](crate::monitor), as the LIFO slot is:
-//! it shares what does not move, or does not get less.
+//! So a worker tells others of its ring only if the *backlog* is worth it ([`share_worth`]):
+//! that is the number of tasks in the ring times the mean time of a poll. Thieves use the same
+//! measure. The LIFO slot and all smaller backlogs are left to the [`monitor`](crate::monitor).
+//! It shares tasks that do not move, and backlogs that do not become smaller.
 
 use super::Worker;
 use crate::shared::Shared;
 use crate::tuning::share_worth;
 
 impl Worker {
-    /// Tells others of what was put into the ring: the monitor, and a worker if it is worth it.
+    /// Tells the monitor of what was put into the ring, and notifies a worker if the backlog is
+    /// worth it.
     #[inline]
     pub(super) fn announce(&self) {
         self.shared.monitor.watch();
@@ -26,8 +27,8 @@ impl Worker {
         }
     }
 
-    /// Tells others of all that is queued here, before something else than the next job
-    /// has its turn on this thread.
+    /// Announces all that is queued here, before this thread runs something else than the next
+    /// job.
     pub(crate) fn announce_rest(&self) {
         if !self.ring.is_empty() || !self.slot.is_empty() {
             self.announce();
