@@ -159,7 +159,7 @@ fn one_at_a_time(main: Main) {
 
 /// Worker 0 wakes up in the driver, for a task that keeps it.
 fn leave_against_park(main: Main) {
-    let driven = Driven::taken(DriverHandoff::Sentinel);
+    let driven = Driven::taken(DriverHandoff::Monitor);
     let state = Arc::new(MonitorState::absent());
     assert_eq!(state.call(), MonitorCall::Start);
     driven.sleep.enter_driver(0);
@@ -239,7 +239,7 @@ fn where_it_sleeps(main: Main) {
 
 /// What worker 0 was notified of is done, but the reactor keeps it. Worker 1 goes to sleep.
 fn kept(main: Main) {
-    let driven = Driven::new(DriverHandoff::Sentinel);
+    let driven = Driven::new(DriverHandoff::Monitor);
     assert!(driven.seat.take(), "no one else is in it");
     driven.sleep.enter_driver(0);
     let _kept = driven.sleep.start_parking(0, None);

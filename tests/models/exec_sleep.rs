@@ -141,6 +141,14 @@ pub(crate) const MODELS: &[Model] = &[
         body: Body::Roles(pinned, [13_000, 10_000]),
     },
     Model {
+        name: "exec.sleep.pinned_beside_close",
+        shows: "a push that only one worker can see, which waits inside a poll of a closed executor",
+        errata: &[14],
+        bound: Exhaustive,
+        expect: Expect::Holds,
+        body: Body::Roles(pinned_beside_close, [1, 1]),
+    },
+    Model {
         name: "exec.sleep.shutdown",
         shows: "a flag and a token end the sleep that they race with",
         errata: &[18],
@@ -433,6 +441,33 @@ fn pinned(main: Main) {
         },
     );
     assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
+}
+
+/// `Worker::wait` of a worker that has closed the executor itself, and `enqueue` of a pinned
+/// task.
+fn pinned_beside_close(main: Main) {
+    let pool = Pool::new();
+    let closed = Arc::new(AtomicBool::new(false));
+    let (worker, pusher) = (pool.clone(), pool.clone());
+    let seen = closed.clone();
+    main.race(
+        move || {
+            closed.store(true, Relaxed);
+            worker.sleep.fence_against_pinned();
+            while !worker.jobs.pop() {
+                worker.wait_for_token(0);
+                worker.sleep.fence_against_pinned();
+            }
+        },
+        move || {
+            pusher.jobs.push(1);
+            match pusher.sleep.take_this(0) {
+                Some(sleeper) => pusher.unpark(sleeper),
+                None if seen.load(Relaxed) => pusher.ring(0),
+                None => {}
+            }
+        },
+    );
 }
 
 /// A worker that sleeps until the flag is set; as [`Pool::work`], without jobs.

@@ -539,6 +539,14 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         models: &["exec.sleep.pinned"],
     },
     Mutant {
+        name: "exec.wait.no_fence_against_pinned",
+        errata: &[14],
+        file: SLEEP,
+        find: "        // or the worker sees the task.\n        fence(Ordering::SeqCst);",
+        replace: "        // or the worker sees the task.",
+        models: &["exec.sleep.pinned_beside_close"],
+    },
+    Mutant {
         name: "exec.push.wakes_nobody",
         errata: &[13],
         file: SLEEP,

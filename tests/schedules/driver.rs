@@ -194,7 +194,7 @@ fn driven(workers: usize, events: usize, handoff: DriverHandoff) -> (Executor, R
 }
 
 fn event() {
-    let (executor, reactor) = driven(2, 1, DriverHandoff::Sentinel);
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Monitor);
     let task = {
         let reactor = reactor.clone();
         executor.spawn(async move { reactor.event(0).await })
@@ -205,7 +205,7 @@ fn event() {
 }
 
 fn spawn() {
-    let (executor, _) = driven(1, 0, DriverHandoff::Sentinel);
+    let (executor, _) = driven(1, 0, DriverHandoff::Monitor);
     for number in 0..3 {
         assert_eq!(
             executor.block_on(executor.spawn(async move { number })),
@@ -215,7 +215,7 @@ fn spawn() {
 }
 
 fn nested_block_on() {
-    let (executor, _) = driven(1, 0, DriverHandoff::Sentinel);
+    let (executor, _) = driven(1, 0, DriverHandoff::Monitor);
     let event = Event::new();
     let waiting = {
         let (handle, event) = (executor.handle(), event.clone());
@@ -253,7 +253,7 @@ fn block_over_event(handoff: DriverHandoff, yields: usize) {
 }
 
 fn left_alone() {
-    block_over_event(DriverHandoff::Sentinel, 0);
+    block_over_event(DriverHandoff::Monitor, 0);
 }
 
 fn left_alone_eager() {
@@ -270,7 +270,7 @@ const PAUSES: usize = 20;
 const ROUNDS: usize = 5;
 
 fn left_alone_after_turns() {
-    block_over_event(DriverHandoff::Sentinel, YIELDS);
+    block_over_event(DriverHandoff::Monitor, YIELDS);
 }
 
 fn left_alone_after_turns_eager() {
@@ -280,7 +280,7 @@ fn left_alone_after_turns_eager() {
 /// Worker 0 turns the driver between two polls of a pinned task, and calls the monitor each
 /// time. What worker 1 gets at any moment blocks when worker 0 is about to park, or parked.
 fn called_for_work() {
-    let (executor, _) = driven(2, 0, DriverHandoff::Sentinel);
+    let (executor, _) = driven(2, 0, DriverHandoff::Monitor);
     let turned = Event::new();
     let turning = {
         let turned = turned.clone();
@@ -369,7 +369,7 @@ fn block_two_of_three(handoff: DriverHandoff) {
 }
 
 fn left_by_a_searcher() {
-    block_two_of_three(DriverHandoff::Sentinel);
+    block_two_of_three(DriverHandoff::Monitor);
 }
 
 fn left_by_a_searcher_eager() {
@@ -377,7 +377,7 @@ fn left_by_a_searcher_eager() {
 }
 
 fn two_events() {
-    let (executor, reactor) = driven(2, 2, DriverHandoff::Sentinel);
+    let (executor, reactor) = driven(2, 2, DriverHandoff::Monitor);
     let done = Event::new();
     let first = {
         let (reactor, done) = (reactor.clone(), done.clone());
@@ -405,7 +405,7 @@ fn two_events() {
 }
 
 fn shutdown() {
-    let (executor, reactor) = driven(2, 1, DriverHandoff::Sentinel);
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Monitor);
     let task = {
         let reactor = reactor.clone();
         executor.spawn(async move { reactor.event(0).await })
@@ -417,7 +417,7 @@ fn shutdown() {
 }
 
 fn left_by_all() {
-    let (executor, reactor) = driven(2, 1, DriverHandoff::Sentinel);
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Monitor);
     let done = Event::new();
     let waiting = {
         let (reactor, done) = (reactor.clone(), done.clone());

@@ -162,7 +162,7 @@ fn all_parked(handle: &Handle) -> bool {
 
 const HANDOFFS: [DriverHandoff; 3] = [
     DriverHandoff::Off,
-    DriverHandoff::Sentinel,
+    DriverHandoff::Monitor,
     DriverHandoff::Eager,
 ];
 
@@ -231,7 +231,7 @@ fn an_event_is_handled_by_the_thread_that_saw_it_and_nobody_is_woken() {
             let local = reactor.local_wakes.load(Ordering::Relaxed);
             event.happen(&reactor);
             runs.recv().unwrap();
-            // If the sentinel was faster, the task has run before the reactor's thread said so.
+            // If the monitor was faster, the task has run before the reactor's thread said so.
             wait_until("a local wake", || {
                 reactor.local_wakes.load(Ordering::Relaxed) == local + 1
             });
@@ -311,20 +311,20 @@ fn event_beside_a_blocked_poll(handoff: DriverHandoff) {
 }
 
 #[test]
-fn a_sentinel_takes_the_driver_over() {
-    guard("sentinel", || {
-        event_beside_a_blocked_poll(DriverHandoff::Sentinel)
+fn a_monitor_takes_the_driver_over() {
+    guard("monitor", || {
+        event_beside_a_blocked_poll(DriverHandoff::Monitor)
     });
 }
 
-/// Events one after the other, each handled by the worker that saw it: the sentinel looks
+/// Events one after the other, each handled by the worker that saw it: the monitor looks
 /// on, and is not called each time.
 #[test]
-fn a_sentinel_lets_the_driver_be_left_and_entered() {
+fn a_monitor_lets_the_driver_be_left_and_entered() {
     const EVENTS: usize = 500;
 
     fn notifications() -> u64 {
-        let (executor, reactor) = executor(2, DriverHandoff::Sentinel);
+        let (executor, reactor) = executor(2, DriverHandoff::Monitor);
         let handle = executor.handle();
         let before = handle.metrics().total().notifications;
         let events: Vec<Event> = (0..EVENTS).map(|_| Event::default()).collect();
@@ -346,14 +346,14 @@ fn a_sentinel_lets_the_driver_be_left_and_entered() {
         handle.metrics().total().notifications - before
     }
 
-    guard("sentinel looks on", || {
-        // A machine that stands still for a while makes the sentinel give up, and then it
+    guard("monitor looks on", || {
+        // A machine that stands still for a while makes the monitor give up, and then it
         // is called again. That cannot always be so.
         let few = |_| notifications() < EVENTS as u64 / 2;
         let often_few = |_| (0..20).all(few);
         assert!(
             (0..5).any(often_few),
-            "the sentinel is called at every event"
+            "the monitor is called at every event"
         );
     });
 }
@@ -518,12 +518,12 @@ fn nested_block_on_is_woken_also_in_the_driver() {
 #[test]
 fn an_idle_executor_leaves_the_driver_alone() {
     guard("idle", || {
-        let (executor, reactor) = executor(2, DriverHandoff::Sentinel);
+        let (executor, reactor) = executor(2, DriverHandoff::Monitor);
         let handle = executor.handle();
         for _ in 0..100 {
             executor.block_on(executor.spawn(yield_now()));
         }
-        // The sentinel gives up after a quiet period; then nothing happens.
+        // The monitor gives up after a quiet period; then nothing happens.
         let activity = || {
             let turns = reactor.turns.load(Ordering::Relaxed);
             (turns, handle.metrics().total().parks)

@@ -12,8 +12,8 @@
 //! | `in_pairs` | a thread outside, two in a row; the first waits for the second | the last searcher's duty to notify |
 //! | `pinned` | a thread outside, to one certain worker | the notification of one worker |
 //! | `from_a_ring` | a worker that never returns from its poll | ring against parking |
-//! | `from_a_slot` | as before, into the LIFO slot | the sentinel |
-//! | `from_a_hosted_worker` | as before, where workers are futures | what takes the sentinel's place |
+//! | `from_a_slot` | as before, into the LIFO slot | the monitor |
+//! | `from_a_hosted_worker` | as before, where workers are futures | the monitor |
 //!
 //! When a task does not run, one more is submitted from outside (the *kick*). If the
 //! first runs now, a wake-up was lost. If only the kick runs, the first is stranded
@@ -33,7 +33,7 @@
 //! | no look at the pinned tasks before parking | 2,500 | |
 //! | the last searcher to find work notifies nobody | 1 | 1 |
 //! | a search counted twice | 1 | 1 |
-//! | a push into a slot calls no sentinel | 4 | 20 |
+//! | a push into a slot calls no monitor | 4 | 20 |
 //! | no fences at all (release) | 1,000, hosted workers only | 2,000 |
 //!
 //! The last row is what a processor that delays stores makes rare; loom sees it at once.
@@ -90,7 +90,7 @@ impl Plan {
         }
     }
 
-    /// The same with gaps about as long as the sentinel takes to give up.
+    /// The same with gaps about as long as the monitor takes to give up.
     fn with_long_gaps(self) -> Self {
         Self {
             longest_gap: 2_000_000,
@@ -145,7 +145,7 @@ fn pinned() {
     });
 }
 
-/// Here and below the sentinel may take a period or two, so there are fewer of them.
+/// Here and below the monitor may take a period or two, so there are fewer of them.
 #[test]
 fn from_a_ring() {
     run("from_a_ring", &[2, 8], |workers, seed| {

@@ -402,7 +402,7 @@ fn a_task_beside_joins_waits_although_worker_0_has_ended() {
             });
             handle.spawn(waits).detach();
             first.wait();
-            // The stand-in looks around several times.
+            // The spare thread looks around several times.
             thread::sleep(Duration::from_millis(20));
         };
         executor.join(in_join, || ());

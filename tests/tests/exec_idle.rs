@@ -119,7 +119,7 @@ impl Scene {
                 self.executor.metrics()
             );
             before = now;
-            // Long enough for a sentinel to look up several times.
+            // Long enough for a monitor to look up several times.
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -129,7 +129,7 @@ fn workers(workers: usize) -> Builder {
     Executor::builder().spares(0).workers(workers)
 }
 
-/// Much traffic through the LIFO slots, so that there is a sentinel.
+/// Much traffic through the LIFO slots, so that there is a monitor.
 async fn ping_pong(handle: Handle) {
     let (mut there, mut from_here) = channel::channel::<usize>(0);
     let (mut back, mut from_there) = channel::channel::<usize>(0);

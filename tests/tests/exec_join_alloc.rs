@@ -82,7 +82,7 @@ fn a_join_allocates_nothing() {
             let sum: u64 = (0..20).map(|_| tree(10, [1; 16])[0]).sum();
             assert_eq!(sum, 20 * 2_048);
         };
-        // The stand-in, lanes that have to grow, what threads do at their beginning, which
+        // The spare thread, lanes that have to grow, what threads do at their beginning, which
         // for a worker that the machine keeps waiting may be late.
         let warm_up_ends = (0..50).any(|_| allocations(round) == 0);
         assert!(warm_up_ends, "joins allocate");

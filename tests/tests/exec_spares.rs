@@ -82,13 +82,13 @@ impl Driver for Shared {
     }
 }
 
-/// The computations end while the stand-in looks at the driver, now and then: the workers
+/// The computations end while the spare thread looks at the driver, now and then: the workers
 /// find it taken, and sleep elsewhere. Someone has to be in it afterwards.
 #[test]
 fn the_driver_is_not_left_alone_after_a_computation() {
     let handoffs = [
         DriverHandoff::Off,
-        DriverHandoff::Sentinel,
+        DriverHandoff::Monitor,
         DriverHandoff::Eager,
     ];
     for (workers, handoff) in [1, 2]

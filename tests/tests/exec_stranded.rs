@@ -152,7 +152,7 @@ const MODES: [Mode; 6] = [
         build: |builder, _| builder.host(futures::executor::block_on),
     },
     Mode {
-        name: "driver, left to a sentinel",
+        name: "driver, left to a monitor",
         build: |builder, reactor| builder.driver(Shared(Arc::clone(reactor))),
     },
     Mode {
@@ -294,7 +294,7 @@ fn random_scripts(mode: &Mode, workers: usize, rounds: u64, seed: u64) {
         handle: executor.handle(),
         outside,
         // Without a hand-off a reactor may wait for its worker, which is blocked.
-        reactor: (mode.name.contains("sentinel") || mode.name.contains("at once"))
+        reactor: (mode.name.contains("monitor") || mode.name.contains("at once"))
             .then_some(reactor),
     };
     let mut rand = FastRand::new(seed);

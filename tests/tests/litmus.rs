@@ -10,14 +10,7 @@
 //! |---|---|---|
 //! | `a_light_and_a_heavy_fence_do_not_miss_each_other` | the test | 20 to 2,500 |
 //! | `a_pop_without_a_fence_and_a_steal_do_not_take_one_item` | `chase_lev/race.rs` | 0 to 52 |
-//! | `sleep::litmus` of `ws-executor`, a task | `Sleep::start_parking` | 30 to 540 |
-//! | `sleep::litmus` of `ws-executor`, a fork | `Sleep::start_parking` | 3 to 50 |
-//! | `sleep::litmus` of `ws-executor`, the last searcher | `Sleep::found_work` | 1 to 3 |
-//! | `sleep::litmus` of `ws-executor`, aside | `AsideCount::enter` | 0 to 6 |
-//!
-//! Two heavy fences have no test here, those of `Worker::wait` and `Worker::give_way` beside a
-//! closed executor: what is pushed there is pushed under a lock, whose release is a full fence
-//! on x86-64.
+//! | `sleep::litmus` of `ws-executor`, a fork | `Sleep::fence_against_forks` | 0 to 20; some in two runs of five |
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 

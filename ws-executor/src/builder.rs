@@ -111,14 +111,15 @@ impl Builder {
     }
 
     /// Sets a hook that runs on each worker's thread after everything else, with the worker's
-    /// number.
+    /// number. The hook also runs on [spare threads](Self::spares).
     pub fn on_thread_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.orders.on_stop = Some(Arc::new(hook));
         self
     }
 
     /// Sets what each worker sleeps in, by the worker's number. The default is a
-    /// [`ThreadParker`].
+    /// [`ThreadParker`]. With a [`host`](Self::host), workers sleep in the host, and this is
+    /// not used.
     pub fn parker<P>(mut self, parker: impl Fn(usize) -> P + Send + Sync + 'static) -> Self
     where
         P: Park + 'static,
@@ -473,7 +474,7 @@ enum Kind {
 }
 
 impl BuildError {
-    /// Returns whether a setting was out of range.
+    /// Returns whether a setting was out of range, or did not go together with another one.
     #[must_use]
     pub fn is_invalid(&self) -> bool {
         matches!(self.0, Kind::Invalid(_))

@@ -31,17 +31,24 @@ pub(crate) type VisitorHost = Contained<Box<dyn Fn(Visitor<'_>) + Send + Sync>>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DriverHandoff {
-    /// Nothing: the driver stays alone until its worker comes back, or another one runs out of
-    /// work.
+    /// Nothing: the driver stays alone until its worker comes back, another one runs out of
+    /// work, or a busy one has its turn to look at the driver.
     Off,
     /// If the driver was left alone, the monitor lets a parked worker take over. The monitor is
-    /// a thread that looks about twice a millisecond while the driver is being used. This costs
+    /// a thread that looks two to three times a millisecond while that may happen. This costs
     /// little, and is the default.
     #[default]
-    Sentinel,
+    Monitor,
     /// Another parked worker takes over at once. The lowest latency, for one more
     /// wake-up each time.
     Eager,
+}
+
+#[allow(non_upper_case_globals, reason = "stands for a variant")]
+impl DriverHandoff {
+    /// [`Monitor`](Self::Monitor) by its older name.
+    #[doc(hidden)]
+    pub const Sentinel: Self = Self::Monitor;
 }
 
 /// The driver, and whether a worker is in it.
@@ -137,7 +144,7 @@ impl DriverSeat {
 
     /// Whether the monitor must watch the driver.
     pub fn wants_watching(&self) -> bool {
-        self.handoff == DriverHandoff::Sentinel && self.is_free()
+        self.handoff == DriverHandoff::Monitor && self.is_free()
     }
 
     /// Whether a worker must enter the driver at once. The worker that was called for it may

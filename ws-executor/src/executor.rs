@@ -132,8 +132,8 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// If the future panics. On a worker that has used half of its stack, also if the future
-    /// is not ready at once.
+    /// If the future panics. Also if the future is not ready at once, and the caller is a worker
+    /// that has used half of its stack, or code that a driver runs on a worker.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();
@@ -191,7 +191,8 @@ impl Executor {
     /// # Panics
     ///
     /// - After all tasks have ended: if `code` panics, or if a task panics and nobody awaits it.
-    /// - Before `code` is called: on a worker that has used half of its stack.
+    /// - Before `code` is called: on a worker that has used half of its stack, and in code that a
+    ///   driver runs on a worker.
     ///
     /// ```
     /// let executor = ws_executor::Executor::new();

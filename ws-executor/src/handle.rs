@@ -72,7 +72,8 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// If the calling code runs neither in a task nor in a `block_on`.
+    /// If the calling code runs neither in a task, nor in a `block_on`, nor in
+    /// [`spawn_blocking`](Self::spawn_blocking).
     pub fn try_current() -> Result<Self, TryCurrentError> {
         context::current().ok_or(TryCurrentError(()))
     }

@@ -107,8 +107,9 @@ impl Metrics {
         self.tasks_rescued
     }
 
-    /// How many polls took longer than 100 milliseconds while the monitor was awake: that is,
-    /// while tasks were queued on workers. With
+    /// How many polls took longer than 100 milliseconds, of those that the monitor saw. The
+    /// monitor sleeps while every worker is parked, and until a task is queued on a worker or
+    /// the driver is left. With
     /// [`Builder::on_stall`](crate::Builder::on_stall), polls count at any time.
     #[must_use]
     pub fn stalls(&self) -> u64 {

@@ -87,9 +87,12 @@
 //! chain of a million tasks does not take a million stack frames.
 //!
 //! The drop of the first future may wait until the second one is gone.
-//! - The drop waits in `block_on`: then [`drop_line`] drops the second future from there. It
-//!   drops only the jobs in the line: another job could belong to a task whose drop waits for
-//!   the first one.
+//! - The drop waits in `block_on`: then [`drop_line`] drops the second future from there. On a
+//!   thread that is not a worker, it drops only the jobs in the line: another job could belong
+//!   to a task whose drop waits for the first one. A worker drops all refused jobs there
+//!   (`Worker::wait`): it may be the last thread that can. So drops must not wait for each
+//!   other in a chain: if each drop aborts a second task and waits for it in `block_on`, the
+//!   threads may all be in such waits, each below a drop that waits for another thread.
 //! - The drop waits in another manner: the executor does not see that. So the other threads of
 //!   the steps above take jobs out of the lines as well, if there is nothing else in the queue.
 //!   One of them must be free to do so. Therefore the last worker does not end before step 7

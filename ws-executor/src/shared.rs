@@ -284,7 +284,7 @@ impl Shared {
     pub(crate) fn hand_off(&self, seat: &DriverSeat) {
         match seat.handoff() {
             DriverHandoff::Off => {}
-            DriverHandoff::Sentinel => self.monitor.watch(),
+            DriverHandoff::Monitor => self.monitor.watch(),
             DriverHandoff::Eager => {
                 let _ = self.notify_idle();
                 self.monitor.watch();

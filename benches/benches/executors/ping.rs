@@ -37,7 +37,7 @@ const SLICE: u32 = 1_000;
 
 const HANDOFFS: [DriverHandoff; 3] = [
     DriverHandoff::Off,
-    DriverHandoff::Sentinel,
+    DriverHandoff::Monitor,
     DriverHandoff::Eager,
 ];
 

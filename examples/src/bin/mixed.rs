@@ -145,7 +145,7 @@ fn print_workers(metrics: &Metrics) {
         );
     }
     println!(
-        "While all of them computed, a stand-in did {} polls.",
+        "While all of them computed, a spare thread did {} polls.",
         metrics.spare_polls()
     );
 }

@@ -17,7 +17,7 @@ use futures::{SinkExt, select};
 const TEXT: [&str; 4] = [
     "the worker looks at its ring",
     "the thief looks at the ring of the worker",
-    "the sentinel looks at the thief",
+    "the monitor looks at the thief",
     "and the injector looks at nobody",
 ];
 

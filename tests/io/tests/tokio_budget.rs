@@ -227,10 +227,10 @@ fn executors_in_turns() {
     });
 }
 
-/// The only worker computes, so that a stand-in polls the task that waits.
+/// The only worker computes, so that a spare thread polls the task that waits.
 #[test]
 fn on_a_stand_in() {
-    guard("stand-in", || {
+    guard("spare thread", || {
         let executor = start(1);
         let handle = executor.handle();
         let (computes, is_computing) = std_mpsc::channel();

@@ -60,10 +60,10 @@ fn a_timer_is_waited_for_after_a_shutdown_inside() {
     });
 }
 
-/// The only worker computes, so that a stand-in polls the task that waits.
+/// The only worker computes, so that a spare thread polls the task that waits.
 #[test]
 fn a_timer_is_waited_for_on_a_stand_in() {
-    guard("timer, stand-in", || {
+    guard("timer, spare thread", || {
         let executor = start(1);
         let handle = executor.handle();
         let (computes, is_computing) = mpsc::channel();

@@ -115,14 +115,14 @@ fn a_task_that_is_woken_from_outside_is_polled() {
                 for number in 1..=100 {
                     wakes.store(number, Ordering::SeqCst);
                     waker.wake();
-                    // The load goes on until this comes, so nobody but a stand-in polls.
+                    // The load goes on until this comes, so nobody but a spare thread polls.
                     while answered.recv().unwrap() < number {}
                 }
                 executor.block_on(task);
                 let polls = executor.metrics().spare_polls();
                 assert!(
                     polls >= 100,
-                    "{polls} by the stand-in, {load:?}, {workers} workers"
+                    "{polls} by the spare thread, {load:?}, {workers} workers"
                 );
                 busy.stop(&executor);
                 assert_alive(&executor);
@@ -150,16 +150,16 @@ fn all_that_tasks_do_goes_on() {
             sum
         });
         assert_eq!(executor.block_on(sum), 55);
-        let panics = executor.spawn(async { panic!("on the stand-in") });
+        let panics = executor.spawn(async { panic!("on the spare thread") });
         let payload = payload_of(|| executor.block_on(panics));
-        assert_eq!(payload.downcast_ref(), Some(&"on the stand-in"));
+        assert_eq!(payload.downcast_ref(), Some(&"on the spare thread"));
         busy.stop(&executor);
         assert_alive(&executor);
     });
 }
 
-/// A join in a task that the stand-in polls goes to a worker, with all that is inside: on
-/// the stand-in, each join would be one more task that someone waits for.
+/// A join in a task that the spare thread polls goes to a worker, with all that is inside: on
+/// the spare thread, each join would be one more task that someone waits for.
 #[test]
 fn a_join_on_the_stand_in_waits_for_a_worker() {
     fn names(depth: u32) -> Vec<String> {
@@ -172,7 +172,7 @@ fn a_join_on_the_stand_in_waits_for_a_worker() {
         a
     }
 
-    watchdog::guard("join on the stand-in", || {
+    watchdog::guard("join on the spare thread", || {
         for load in [Load::Trees, Load::Computations] {
             let executor = executor(2);
             let busy = Busy::start(&executor, load);

@@ -1,7 +1,7 @@
 //! A closure as a lane holds it, and where it lives: in a stack frame or in a box.
 //!
-//! All unsafe code of fork-join is in this file and in its two callers, which keep the
-//! promises made here: `join.rs` for a [`StackJob`], the scope for a [`BoxJob`].
+//! The unsafe code of forks is in this file and in its two callers, which keep the promises
+//! made here: `join.rs` for a [`StackJob`], the scope for a [`BoxJob`].
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;

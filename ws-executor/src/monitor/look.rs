@@ -9,7 +9,9 @@
 //!    tasks that are due, and must turn the driver if it was left. If all workers are in joins,
 //!    a spare thread must do so at once;
 //! 2. workers are stuck: their tasks must be shared, if there are other workers;
-//! 3. the driver was left, and a worker is parked: that worker must enter it;
+//! 3. the driver was left, and a worker is parked: that worker must enter it. If the workers
+//!    have a host, its reactor counts as left while a poll keeps a worker, until one other
+//!    worker was told to enter it;
 //! 4. a worker has a backlog, and another one is parked: the backlog must be shared;
 //! 5. every worker was parked with nothing to do, at several looks: the monitor may sleep.
 //!

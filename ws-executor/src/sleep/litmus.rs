@@ -76,17 +76,17 @@ fn start(side: &Side<'_>, watched: &[&Sleep]) {
 struct Parks<'a, L> {
     sleep: &'a Sleep,
     parking: Option<Parking>,
-    /// The fence against forks, whose push fences only lightly.
-    fence: fn(),
+    /// Whether forks may be pushed, which fence only lightly.
+    forks: bool,
     look: L,
 }
 
 impl<'a, L> Parks<'a, L> {
-    fn new(sleep: &'a Sleep, fence: fn(), look: L) -> Self {
+    fn new(sleep: &'a Sleep, forks: bool, look: L) -> Self {
         Self {
             sleep,
             parking: None,
-            fence,
+            forks,
             look,
         }
     }
@@ -97,7 +97,9 @@ impl<L: Fn(u64) -> bool> Other for Parks<'_, L> {
 
     fn act(&mut self) {
         self.parking = Some(self.sleep.start_parking(0, None));
-        (self.fence)();
+        if self.forks {
+            self.sleep.fence_against_forks();
+        }
     }
 
     fn look(&self, round: u64) -> bool {
@@ -183,7 +185,7 @@ fn a_push_of_a_task_and_a_parking_worker_do_not_miss_each_other() {
             pushed.store(round, Relaxed);
             matches!(sleep.after_push(), Some(Sleeper(0)))
         },
-        Parks::new(&sleep, || {}, |round| pushed.load(Relaxed) == round),
+        Parks::new(&sleep, false, |round| pushed.load(Relaxed) == round),
     );
     expect_none("push, park", failures);
 }
@@ -199,7 +201,7 @@ fn fork(sleep: &Sleep, helpers: &Sleep, idle: &Sleep) -> Result<u64, &'static st
             lane.push(1);
             helpers.after_fork(idle)
         },
-        Parks::new(sleep, asymmetric::heavy, |_| !stealer.is_empty()),
+        Parks::new(sleep, true, |_| !stealer.is_empty()),
     )
 }
 

@@ -6,8 +6,8 @@
 //! A worker that finds nothing to do parks. A thread that pushes a task notifies a parked
 //! worker, but only if none is searching already: a notification is a system call. Two pairs of
 //! steps race: a worker looks at the queues and then parks; a pusher pushes and then looks for
-//! a worker to notify. If both sides lose, a task waits for ever. There is no timeout that
-//! would hide it.
+//! a worker to notify. If both sides lose, a task in the injector waits for ever: workers sleep
+//! without a timeout, and the monitor looks only at slots, rings and the driver.
 //!
 //! # States of a worker
 //!
@@ -100,6 +100,7 @@
 //! | `sleep.fence` | fence at P2, S2 | fence at W3, S2 | the task, the count, the table; both ways |
 //! | `sleep.fork` | light fence after a fork was pushed | heavy fence at W3 | the fork, the table; both ways |
 //! | `sleep.forking` | fence after the first join of a worker has begun | fence at W3 | that forks may be pushed, or the table |
+//! | `sleep.closed` | fence at P2 | fence before a worker that waits in a closed executor looks | the pinned task, that the executor is closed; both ways |
 //! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
 //! | `sleep.notified` | P5 | W5 | that the count was raised, or that it was not: that the pusher has seen who is in the driver |
 //! | `sleep.departures` | taking a worker out of the table | `all_parked_while` | that it is not in the table |
@@ -231,6 +232,13 @@ impl Sleep {
         !self.table.is_empty() || !idle.table.is_empty()
     }
 
+    /// Between W3 and W4 of a worker that parks while some worker is in a join: the other half
+    /// of the fence in [`after_fork`](Self::after_fork).
+    pub fn fence_against_forks(&self) {
+        // ORDERING(sleep.fork): W3.
+        asymmetric::heavy();
+    }
+
     /// Steps P3 to P5 for a fork, except the unparking. Takes a helper, or else a worker in
     /// `idle`.
     pub fn take_helper(&self, idle: &Self) -> Option<Sleeper> {
@@ -259,6 +267,15 @@ impl Sleep {
         // ORDERING(sleep.fence): P2.
         fence(Ordering::SeqCst);
         self.table.take(worker).then(|| self.count_in(worker))
+    }
+
+    /// Between the two looks of a worker that waits inside a poll: it has seen the executor
+    /// closed, and looks at its pinned tasks next. A pusher of such a task calls
+    /// [`take_this`](Self::take_this), and then looks whether the executor is closed.
+    pub fn fence_against_pinned(&self) {
+        // ORDERING(sleep.closed): the pusher sees the executor closed, and unparks the worker;
+        // or the worker sees the task.
+        fence(Ordering::SeqCst);
     }
 
     fn count_in(&self, worker: usize) -> Sleeper {

@@ -91,7 +91,7 @@ impl<T> Task<T> {
         JoinHandle::new(self.0)
     }
 
-    /// Aborts the task: it is not polled again, and a worker drops its future soon.
+    /// Aborts the task: it is not polled again, and its future is dropped soon.
     ///
     /// See [`AbortHandle::abort`] for a task that is being polled, or has ended. Code that was
     /// spawned with `spawn_blocking` or `compute` is aborted only if it has not begun.

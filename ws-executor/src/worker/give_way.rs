@@ -5,18 +5,13 @@
 //! turn the driver. So each time the future is pending and has been woken already, the worker
 //! runs one job. If there is none, it turns the driver.
 
-use ws_core::sync::atomic::{Ordering, fence};
-
 use super::{Work, Worker};
 
 impl Worker {
     /// Runs one job that needs no search, or turns the driver without waiting.
     pub(crate) fn give_way(&self) {
         if self.shared.is_closed() {
-            // ORDERING(sleep.fence): as in `wait`.
-            fence(Ordering::SeqCst);
-            self.drop_queued();
-            self.run_what_is_left();
+            self.drop_when_closed();
             return self.glance_at_driver();
         }
         let task = self.find_local(&None).map(Work::Task);

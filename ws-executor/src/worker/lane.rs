@@ -2,7 +2,6 @@
 //!
 //! What a fork is, and why none is forgotten, is in [`fork`](crate::fork).
 
-use ws_core::sync::asymmetric;
 use ws_core::sync::atomic::{Ordering, fence};
 
 use super::Worker;
@@ -193,12 +192,11 @@ impl Shared {
         self.remotes.iter().any(Remote::is_forking)
     }
 
-    /// Between W3 and W4 of a worker that parks: the heavy fence against pushes of forks, which
-    /// fence only lightly. As a rule no worker is in a join. Then there are no such pushes.
+    /// Between W3 and W4 of a worker that parks. As a rule no worker is in a join. Then no forks
+    /// are pushed, except by scopes, which fence themselves.
     pub(crate) fn fence_against_forks(&self) {
         if self.someone_forks() {
-            // ORDERING(sleep.fork): W3.
-            asymmetric::heavy();
+            self.sleep.fence_against_forks();
         }
     }
 

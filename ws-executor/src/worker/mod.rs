@@ -5,8 +5,9 @@
 //! A worker looks at these places, in this order (`find.rs`). The first ones need no search:
 //! 1. inside a nested `block_on`, every so many polls: its own lane, for a fork that the
 //!    `block_on` may wait for;
-//! 2. when an interval of polls is over (`pace.rs`): the driver, for a look without waiting;
-//!    then a computation, every so many intervals; then the injector, so that it cannot starve.
+//! 2. when an interval of polls is over (`pace.rs`): the driver, for a look without waiting,
+//!    if the last look was long enough ago and the worker does not count as searching; then a
+//!    computation, every so many intervals; then the injector, so that it cannot starve.
 //!    If the polls were long and a local task is due, the worker runs jobs of the injector one
 //!    after the other for some time. Otherwise it takes a batch;
 //! 3. the tasks that are pinned to this worker, unless the last job was a pinned one;
@@ -21,6 +22,7 @@
 //!    (`share.rs`);
 //! 2. the injector, for a batch;
 //! 3. the lanes of other workers, in random order, for the oldest fork of a `join` (`lane.rs`);
+//!    then its own lane;
 //! 4. the computations.
 //!
 //! Then it parks (`park.rs`), without a timeout: in the driver if that is free.
@@ -32,7 +34,8 @@
 //! - A task that yielded goes to the end of the ring. If no other task is queued here, no other
 //!   worker is told: this worker runs the task next. If something else has its turn first, the
 //!   worker tells others then (`announce_rest`).
-//! - If the ring is full, its newer half goes to the injector.
+//! - If the ring is full, its newer half goes to the injector with the new job; while a thief
+//!   is at work on the full ring, the new job alone.
 
 pub(crate) mod counters;
 pub(crate) mod current;

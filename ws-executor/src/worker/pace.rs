@@ -14,8 +14,8 @@
 //! # The injector's turn
 //!
 //! Local and injected tasks share a busy worker by time, not by number. If the local polls of
-//! an interval took long ([`turn_worth`]), the injector's turn lasts as long as they did, up to
-//! [`LONGEST_TURN`]. Its jobs run one by one, before the local ones. What is left stays in the
+//! an interval took long ([`turn_worth`]), the injector's turn lasts as long as they did: at
+//! least [`INJECTOR_LATENCY`], and at most [`LONGEST_TURN`]. Its jobs run one by one, before the local ones. What is left stays in the
 //! injector, where other workers see it. If the polls were short, or no local task is due, the
 //! turn is one batch, which goes to the end of the ring: that takes one lock for many jobs.
 //!

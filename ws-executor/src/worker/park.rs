@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use ws_core::sync::atomic::{Ordering, fence};
 use ws_core::sync::thread;
 
 use super::Worker;
@@ -69,14 +68,7 @@ impl Worker {
     pub(crate) fn wait(&self, until: &impl Until) {
         while !until.is_over() {
             if self.shared.is_closed() {
-                // ORDERING(sleep.fence): `enqueue` of `pinned.rs` sees the executor closed, or
-                // this sees what it has pushed.
-                fence(Ordering::SeqCst);
-                // The task that it waits for may be queued here, where no other worker takes
-                // it, or may have been refused. That task is dropped in the middle of a poll,
-                // under the locks that the poll holds.
-                self.drop_queued();
-                self.run_what_is_left();
+                self.drop_when_closed();
                 if until.is_over() {
                     return;
                 }
@@ -88,6 +80,16 @@ impl Worker {
                 self.parker.park();
             }
         }
+    }
+
+    /// Drops what a closed executor has queued here, while this worker waits inside a poll: the
+    /// task that it waits for may be queued here, where no other worker takes it, or may have
+    /// been refused. So that task is dropped under the locks that the poll holds.
+    pub(super) fn drop_when_closed(&self) {
+        // `enqueue` of `pinned.rs` is the other side.
+        self.shared.sleep.fence_against_pinned();
+        self.drop_queued();
+        self.run_what_is_left();
     }
 
     /// Turns the driver at the end of this worker, while threads wait inside a poll: they may

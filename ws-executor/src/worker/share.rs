@@ -6,8 +6,8 @@
 //! parallel is slower than running them one after the other: two workers need 330 ns for a
 //! small task where one needs 100.
 //!
-//! So a worker tells others of its ring only if the *backlog* is worth it ([`share_worth`]):
-//! that is the number of tasks in the ring times the mean time of a poll. Thieves use the same
+//! So a worker tells others of its *backlog*, the tasks in its ring, only if it is worth it:
+//! their number, times the mean time of a poll, must be [`share_worth`]. Thieves use the same
 //! measure. The LIFO slot and all smaller backlogs are left to the [`monitor`](crate::monitor).
 //! It shares tasks that do not move, and backlogs that do not become smaller.
 

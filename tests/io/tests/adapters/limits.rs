@@ -131,7 +131,7 @@ fn switches() -> u64 {
     sum
 }
 
-/// How often they have, when reactors and sentinels have come to rest.
+/// How often they have, when reactors and monitors have come to rest.
 fn switches_at_rest() -> u64 {
     let begun = Instant::now();
     let mut before = switches();
