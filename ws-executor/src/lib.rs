@@ -57,87 +57,54 @@
 //! - Wakers and handles must not be used in the child of a `fork` without `exec`, because the
 //!   workers do not exist there (debug builds panic).
 
-#[cfg_attr(any(ws_loom, ws_shuttle), path = "clock_model.rs")]
-mod clock;
-#[cfg_attr(any(ws_loom, ws_shuttle), path = "stack_model.rs")]
-mod stack;
-#[cfg_attr(any(ws_loom, ws_shuttle), path = "tuning_model.rs")]
-mod tuning;
+pub mod graph;
+pub mod pipeline;
 
-#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-mod injector;
-#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-mod inside;
-mod shield;
-#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-mod sleep;
+mod api;
+mod scheduler;
 mod task;
 
-mod driver;
-mod fork;
-mod monitor;
-mod pinned;
-#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-mod quiet;
-#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-mod refused;
-mod shared;
-mod thread_number;
-mod threads;
-mod until;
-mod worker;
+mod base;
 
-mod block_on;
-mod blocking;
-mod builder;
-mod context;
-pub mod coop;
-mod executor;
-mod futures_traits;
-mod global;
-pub mod graph;
-mod handle;
-mod local;
-mod metrics;
-pub mod par;
-pub mod pipeline;
-mod scope;
-mod yield_now;
-
-pub use builder::{BuildError, Builder};
-pub use driver::DriverHandoff;
-pub use executor::Executor;
-pub use global::{block_on, compute, install, join, scope, spawn, spawn_blocking, spawn_many};
-pub use handle::{Handle, TryCurrentError};
-pub use local::LocalExecutor;
-pub use metrics::{Metrics, WorkerMetrics};
-pub use monitor::look::Stall;
-pub use scope::{Scope, ScopedTask};
-pub use task::{AbortHandle, FallibleTask, JoinError, JoinHandle, Task};
-pub use worker::hosted::HostedWorker;
+pub use api::builder::{BuildError, Builder};
+pub use api::executor::Executor;
+pub use api::global::{block_on, compute, install, join, scope, spawn, spawn_blocking, spawn_many};
+pub use api::handle::{Handle, TryCurrentError};
+pub use api::join_handle::JoinHandle;
+pub use api::local::LocalExecutor;
+pub use api::metrics::{Metrics, WorkerMetrics};
+pub use api::par;
+pub use api::scope::{Scope, ScopedTask};
+pub use api::task::{FallibleTask, Task};
+pub use base::coop;
+pub use base::yield_now::{YieldNow, yield_now};
+pub use scheduler::driver::DriverHandoff;
+pub use scheduler::monitor::look::Stall;
+pub use scheduler::worker::hosted::HostedWorker;
+pub use task::abort::AbortHandle;
+pub use task::join_error::JoinError;
 /// See [`graph`].
 #[doc(inline)]
 pub use ws_macros::task_graph;
-pub use yield_now::{YieldNow, yield_now};
 
 /// The parts with a protocol, for the model checkers alone.
 #[cfg(any(ws_loom, ws_shuttle))]
 #[doc(hidden)]
 pub mod model {
-    pub use crate::driver::DriverSeat;
-    pub use crate::fork::job::{Fork, StackJob};
-    pub use crate::fork::latch::{CountLatch, OnceLatch};
-    pub use crate::injector::Injector;
-    pub use crate::inside::Inside;
-    pub use crate::monitor::state::{MonitorCall, MonitorState};
-    pub use crate::quiet::Quiet;
-    pub use crate::refused::Refused;
-    pub use crate::scope::{Guard as ScopeGuard, State as ScopeState};
-    pub use crate::sleep::{Parking, Searching, Sleep, Sleeper};
+    pub use crate::api::scope::{ScopeGuard, ScopeState};
+    pub use crate::base::tuning::set_short_polls;
+    pub use crate::scheduler::driver::DriverSeat;
+    pub use crate::scheduler::fork::job::{Fork, StackJob};
+    pub use crate::scheduler::fork::latch::{CountLatch, OnceLatch};
+    pub use crate::scheduler::injector::Injector;
+    pub use crate::scheduler::inside::Inside;
+    pub use crate::scheduler::monitor::state::{MonitorCall, MonitorState};
+    pub use crate::scheduler::quiet::Quiet;
+    pub use crate::scheduler::refused::Refused;
+    pub use crate::scheduler::sleep::{Parking, Searching, Sleep, Sleeper};
     pub use crate::task::abort::{AbortSlot, Wait};
-    pub use crate::task::home::Population;
+    pub use crate::task::population::Population;
     pub use crate::task::registry::{Registry, Seat};
-    pub use crate::tuning::set_short_polls;
 }
 
 /// Compiles and runs the example in the crate's README.

@@ -9,36 +9,12 @@ pub(crate) type Layer = (&'static str, &'static [&'static str]);
 
 /// The layers of `ws-executor`, from top to bottom.
 pub(crate) const LAYERS: &[Layer] = &[
+    ("the names of the crate", &["lib.rs"]),
     ("task graphs and pipelines", &["graph/", "pipeline/"]),
-    (
-        "what else a program calls",
-        &["par/", "local.rs", "futures_traits.rs"],
-    ),
-    ("the scheduler", &[""]),
-    (
-        "protocols and tools",
-        &[
-            "clock",
-            "coop.rs",
-            "fork/latch.rs",
-            "injector.rs",
-            "inside.rs",
-            "quiet.rs",
-            "shield.rs",
-            "sleep/",
-            "stack",
-            "task/abort.rs",
-            "task/contain.rs",
-            "task/join_error.rs",
-            "task/registry.rs",
-            "thread_number.rs",
-            "tuning",
-            "until.rs",
-            "worker/counters.rs",
-            "worker/pace.rs",
-            "yield_now.rs",
-        ],
-    ),
+    ("what a program calls", &["api/"]),
+    ("the scheduler", &["scheduler/"]),
+    ("tasks", &["task/"]),
+    ("what all layers use", &["base/"]),
 ];
 
 /// Complains of edges that lead upward, of files without a layer, and of layers without files.

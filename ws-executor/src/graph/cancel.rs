@@ -14,7 +14,7 @@ use ws_core::sync::atomic::{AtomicBool, Ordering};
 
 use super::lock;
 use super::observe::{WatchedNode, within};
-use crate::task::contain::{Payload, ignore_panic};
+use crate::base::panics::{Payload, ignore_panic};
 
 /// Whether a run is cancelled, and who is to hear of it.
 pub(super) struct Cancel {

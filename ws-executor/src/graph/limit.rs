@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 use ws_core::sync::Mutex;
 
 use super::lock;
-use crate::task::contain::ignore_panic;
+use crate::base::panics::ignore_panic;
 
 /// A fair semaphore.
 pub struct Limit {

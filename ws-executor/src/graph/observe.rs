@@ -8,7 +8,7 @@ use std::time::Duration;
 use ws_core::sync::Mutex;
 
 use super::{Graph, lock};
-use crate::task::contain::ignore_panic;
+use crate::base::panics::ignore_panic;
 
 /// A node of a graph, as an [`Observer`] is told about it.
 #[derive(Clone, Copy, Debug)]

@@ -255,7 +255,7 @@ impl TimerSleeper {
         let waker = lock(&self.waker).take();
         if let Some(waker) = waker {
             // A waker that panics must not end the thread that all sleepers share.
-            crate::task::contain::ignore_panic(|| waker.wake());
+            crate::base::panics::ignore_panic(|| waker.wake());
         }
     }
 }

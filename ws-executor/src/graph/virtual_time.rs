@@ -17,7 +17,7 @@ use ws_core::Spawn;
 use ws_core::sync::Mutex;
 
 use super::{Sleep, Timer, lock};
-use crate::task::contain::ignore_panic;
+use crate::base::panics::ignore_panic;
 
 /// The clock of a run under test.
 #[derive(Clone, Default)]

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::Report;
-use crate::task::contain::{Payload, drop_payload};
+use crate::base::panics::{Payload, drop_payload};
 
 /// An error of a source or a sink, of whatever type.
 pub type BoxError = Box<dyn Error + Send + Sync>;

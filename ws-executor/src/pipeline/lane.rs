@@ -22,9 +22,9 @@ use super::sink::Outflow;
 use super::source::{Feed, guarded};
 use super::state::{Closing, Finished, LaneSeat, Letter, Numbered, Place, Step};
 use super::{PerItem, Verdict};
-use crate::clock::Instant;
-use crate::task::contain::{Contained, Payload, contain, drop_each, drop_payload, ignore_panic};
-use crate::yield_now;
+use crate::base::clock::Instant;
+use crate::base::panics::{Contained, Payload, contain, drop_each, drop_payload, ignore_panic};
+use crate::base::yield_now::yield_now;
 
 /// The most items in a chunk: the lock is paid for a few times in so many. With 32 an item of
 /// `--bench graph` took 39 to 44 ns, with 64 34 to 40, with 128 35 to 40 (two workers).

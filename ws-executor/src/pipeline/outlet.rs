@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::sink::Outflow;
-use crate::task::contain::drop_each;
+use crate::base::panics::drop_each;
 
 /// The results of one item.
 pub(super) enum Results<T> {

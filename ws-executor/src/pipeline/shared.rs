@@ -33,9 +33,9 @@ use super::state::{
     RunOutcome, RunSettings, Step, Supply,
 };
 use super::{PerItem, RunError};
-use crate::clock::Instant;
+use crate::base::clock::Instant;
+use crate::base::panics::{contain, drop_each, drop_payload, ignore_panic};
 use crate::graph::lock;
-use crate::task::contain::{contain, drop_each, drop_payload, ignore_panic};
 
 /// Spawns a lane with this seat.
 pub(super) type SpawnLane<P> = Box<dyn Fn(Arc<PipelineShared<P>>, Arc<LaneSeat>) + Send + Sync>;

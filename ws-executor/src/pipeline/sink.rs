@@ -10,8 +10,8 @@ use ws_core::sync::Mutex;
 
 use super::failure::BoxError;
 use super::source::guarded;
+use crate::base::panics::Apart;
 use crate::graph::lock;
-use crate::task::contain::Apart;
 
 /// Where the results of a pipeline go.
 ///

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::failure::{BoxError, message};
-use crate::task::contain::contain;
+use crate::base::panics::contain;
 
 /// Where the items of a pipeline come from.
 ///

@@ -42,9 +42,9 @@ use super::report::Counts;
 use super::sink::Outflow;
 use super::source::Feed;
 use super::{PerItem, Report, RunError};
-use crate::clock::Instant;
+use crate::base::clock::Instant;
+use crate::base::panics::{drop_each, ignore_panic};
 use crate::graph::{Timer, lock};
-use crate::task::contain::{drop_each, ignore_panic};
 
 /// At most so many items are pulled at once, so that lanes seldom meet at the source:
 /// four chunks. Larger ones were not measured.

@@ -75,7 +75,7 @@ pub struct AbortHandle(Arc<AbortState>);
 
 impl AbortHandle {
     /// The handle of a task that has ended.
-    pub(super) fn of_ended() -> Self {
+    pub(crate) fn of_ended() -> Self {
         Self(Arc::new(AbortState::ended()))
     }
 
@@ -217,7 +217,7 @@ const SEAT: u64 = 1;
 pub struct AbortSlot(AtomicU64);
 
 /// What is in a slot.
-enum Content<'a> {
+enum SlotContent<'a> {
     Empty,
     Seat(Seat),
     State(&'a AbortState),
@@ -242,14 +242,14 @@ impl AbortSlot {
     }
 
     #[inline]
-    fn content(&self, word: u64) -> Content<'_> {
+    fn content(&self, word: u64) -> SlotContent<'_> {
         match word {
-            EMPTY => Content::Empty,
-            ENDED => Content::Ended,
-            seat if seat & SEAT != 0 => Content::Seat(Seat::from_bits(seat >> 1)),
+            EMPTY => SlotContent::Empty,
+            ENDED => SlotContent::Ended,
+            seat if seat & SEAT != 0 => SlotContent::Seat(Seat::from_bits(seat >> 1)),
             // SAFETY: the word came from `Arc::into_raw` in `put`, and that reference is
             // dropped with this slot.
-            address => Content::State(unsafe { &*pointer(address) }),
+            address => SlotContent::State(unsafe { &*pointer(address) }),
         }
     }
 
@@ -257,7 +257,7 @@ impl AbortSlot {
     #[inline]
     pub fn is_aborted(&self) -> bool {
         match self.content(self.load()) {
-            Content::State(state) => state.has(ABORTED),
+            SlotContent::State(state) => state.has(ABORTED),
             _ => false,
         }
     }
@@ -266,9 +266,9 @@ impl AbortSlot {
     #[inline]
     pub fn waits(&self) -> bool {
         match self.content(self.load()) {
-            Content::State(state) => state.has(WAITS),
-            Content::Seat(_) => true,
-            Content::Empty | Content::Ended => false,
+            SlotContent::State(state) => state.has(WAITS),
+            SlotContent::Seat(_) => true,
+            SlotContent::Empty | SlotContent::Ended => false,
         }
     }
 
@@ -280,7 +280,7 @@ impl AbortSlot {
             .0
             .compare_exchange(EMPTY, word, Ordering::AcqRel, Ordering::Acquire);
         match noted.map_err(|other| self.content(other)) {
-            Err(Content::State(state)) => state.wait(waker.clone(), Some(seat)),
+            Err(SlotContent::State(state)) => state.wait(waker.clone(), Some(seat)),
             _ => Wait::Begun,
         }
     }
@@ -291,7 +291,7 @@ impl AbortSlot {
         match self.put(EMPTY, &state) {
             Ok(()) => Wait::Begun,
             Err(other) => match self.content(other) {
-                Content::State(state) => state.wait(waker.clone(), None),
+                SlotContent::State(state) => state.wait(waker.clone(), None),
                 _ => Wait::Begun,
             },
         }
@@ -302,9 +302,9 @@ impl AbortSlot {
         let mut word = self.load();
         loop {
             let seat = match self.content(word) {
-                Content::State(state) => return state.end(),
-                Content::Seat(seat) => Some(seat),
-                Content::Empty | Content::Ended => None,
+                SlotContent::State(state) => return state.end(),
+                SlotContent::Seat(seat) => Some(seat),
+                SlotContent::Empty | SlotContent::Ended => None,
             };
             // ORDERING(abort.slot): acquire side, if a state came in between.
             match self
@@ -322,7 +322,7 @@ impl AbortSlot {
         let mut word = self.load();
         loop {
             let state = match self.content(word) {
-                Content::State(_) => {
+                SlotContent::State(_) => {
                     let pointer = pointer(word);
                     // SAFETY: the word came from `Arc::into_raw`, and the slot has a
                     // reference.
@@ -330,10 +330,10 @@ impl AbortSlot {
                     // SAFETY: as above; this is the reference that was just counted.
                     return AbortHandle(unsafe { Arc::from_raw(pointer) });
                 }
-                Content::Ended => return AbortHandle::of_ended(),
-                Content::Empty => Some(AbortState::default()),
+                SlotContent::Ended => return AbortHandle::of_ended(),
+                SlotContent::Empty => Some(AbortState::default()),
                 // If the seat has no waker, the task has just ended.
-                Content::Seat(seat) => {
+                SlotContent::Seat(seat) => {
                     waker_in(&seat).map(|waker| AbortState::waiting(waker, Some(seat)))
                 }
             };
@@ -373,7 +373,7 @@ impl Default for AbortSlot {
 impl Drop for AbortSlot {
     fn drop(&mut self) {
         let word = self.load();
-        if let Content::State(_) = self.content(word) {
+        if let SlotContent::State(_) = self.content(word) {
             // SAFETY: it came from `Arc::into_raw`, and is the slot's own reference.
             drop(unsafe { Arc::from_raw(pointer(word)) });
         }

@@ -8,23 +8,22 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use super::abort::{Aborted, Wait};
-use super::contain::{Contained, Outcome};
 use super::home::Home;
-use crate::shared::Shared;
-use crate::shield;
-use crate::worker::{Worker, current};
+use super::schedule::Schedule;
+use crate::base::panics::{Contained, Outcome};
+use crate::base::shield;
 
 /// A future whose polls and whose drop do not panic, and which a shutdown and an abort find.
 ///
 /// Its fields are dropped from top to bottom.
-pub(crate) struct TaskFuture<'a, F> {
+pub(crate) struct TaskFuture<'a, F, S: Schedule> {
     /// Pinned.
     future: Contained<F>,
-    life: Life<'a>,
+    life: Life<'a, S>,
 }
 
-impl<'a, F: Future> TaskFuture<'a, F> {
-    pub(crate) fn new(home: &'a Home, future: F) -> Self {
+impl<'a, F: Future, S: Schedule> TaskFuture<'a, F, S> {
+    pub(crate) fn new(home: &'a Home<S>, future: F) -> Self {
         Self {
             future: Contained::new(future),
             life: Life::new(home),
@@ -33,12 +32,12 @@ impl<'a, F: Future> TaskFuture<'a, F> {
 }
 
 /// What ties a future to its task's home, until the future is dropped.
-pub(crate) struct Life<'a> {
-    home: &'a Home,
+pub(crate) struct Life<'a, S: Schedule> {
+    home: &'a Home<S>,
 }
 
-impl<'a> Life<'a> {
-    pub(crate) fn new(home: &'a Home) -> Self {
+impl<'a, S: Schedule> Life<'a, S> {
+    pub(crate) fn new(home: &'a Home<S>) -> Self {
         Self { home }
     }
 
@@ -59,12 +58,12 @@ impl<'a> Life<'a> {
 
     /// Called after a poll that was pending: leaves the waker where an abort and a shutdown
     /// find it. If the shutdown has passed its seat before the poll, the task wakes itself, and
-    /// is refused (`refused.rs`).
+    /// is refused.
     #[inline]
     fn wait(&self, waker: &Waker) {
         if !self.home.abort().waits() {
             self.take_seat(waker);
-        } else if self.home.shared().is_some_and(Shared::is_closed) {
+        } else if self.home.scheduler().is_some_and(S::is_closed) {
             waker.wake_by_ref();
         }
     }
@@ -72,12 +71,10 @@ impl<'a> Life<'a> {
     /// Takes a seat. If the registry gives no more seats, the task must be refused, and wakes
     /// itself for that. So does a task that was aborted during its first poll.
     fn take_seat(&self, waker: &Waker) {
-        let Some(shared) = self.home.shared() else {
+        let Some(scheduler) = self.home.scheduler() else {
             return;
         };
-        let shard = current::with(shared, |worker| worker.map(Worker::index));
-        let shard = shard.unwrap_or_else(|| shared.registry.common_shard());
-        let wait = match shared.registry.enter(shard, waker) {
+        let wait = match scheduler.registry().enter(scheduler.shard(), waker) {
             Some(seat) => self.home.abort().wait_in(seat, waker),
             None => Wait::Aborted,
         };
@@ -87,18 +84,18 @@ impl<'a> Life<'a> {
     }
 }
 
-impl Drop for Life<'_> {
+impl<S: Schedule> Drop for Life<'_, S> {
     fn drop(&mut self) {
         let seat = self.home.abort().end();
-        if let (Some(seat), Some(shared)) = (seat, self.home.shared()) {
-            if shared.registry.leave(seat) {
-                shared.refused.look_again();
+        if let (Some(seat), Some(scheduler)) = (seat, self.home.scheduler()) {
+            if scheduler.registry().leave(seat) {
+                scheduler.seat_was_left();
             }
         }
     }
 }
 
-impl<F: Future> Future for TaskFuture<'_, F> {
+impl<F: Future, S: Schedule> Future for TaskFuture<'_, F, S> {
     type Output = Outcome<F::Output>;
 
     #[inline]
@@ -108,7 +105,8 @@ impl<F: Future> Future for TaskFuture<'_, F> {
         if let Some(aborted) = this.life.aborted() {
             return Poll::Ready(aborted);
         }
-        // SAFETY: it is pinned because the whole is.
+        // SAFETY: it is pinned because the whole is: it is never moved, and is dropped in place
+        // with the whole. Both are `Unpin` only if the future is.
         let future = unsafe { Pin::new_unchecked(&mut this.future) };
         shield::trust(cx.waker());
         let outcome = future.poll_contained(cx);

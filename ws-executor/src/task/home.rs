@@ -1,133 +1,38 @@
-//! A task's reference to the state of its executor, and how long that state must live.
+//! A task's reference to the state of its executor.
 //!
 //! A task can outlive its executor, because its wakers may be anywhere. Its schedule function
-//! needs the executor's state all the same, if only to learn that the executor is closed. A
-//! reference count would be enough. But if every spawn on every worker raised and lowered one
-//! count, all workers would fight for its cache line.
-//!
-//! So the count is split, as in the "percpu refcount" of the Linux kernel. Each worker has a
-//! counter that it alone writes; threads outside share one more. A single counter may be
-//! negative, because tasks move. Only the sum matters, and it is not needed before all workers
-//! are gone. Then their counters no longer change, and are added to the shared one. From then
-//! on the shared one is an ordinary reference count: at zero, the tasks' reference to the state
-//! is dropped.
-//!
-//! The shared counter must not reach zero before that. So it starts with a large [`BIAS`],
-//! which the adding takes away.
-//!
-//! # Memory ordering
-//!
-//! | edge | release side | acquire side | makes visible |
-//! |---|---|---|---|
-//! | `population.end` | every decrement, `unite` | the decrement to zero | all uses of the state before its end |
+//! needs the executor's state all the same, if only to learn that the executor is closed. So
+//! each task is counted, and all tasks together have one reference to the state. A reference
+//! for each task would be enough. But if every spawn on every worker raised and lowered one
+//! count, all workers would fight for its cache line. The count is split
+//! ([`population`](super::population)).
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use ws_core::sync::CachePadded;
-use ws_core::sync::atomic::{AtomicI64, Ordering};
-
 use super::abort::{AbortHandle, AbortSlot};
-use crate::shared::{Shared, as_pointer};
-use crate::worker::current;
-
-/// More tasks than can exist.
-const BIAS: i64 = 1 << 62;
-
-/// The number of live tasks, split.
-pub struct Population {
-    outside: CachePadded<AtomicI64>,
-    /// One for each worker, written by it alone.
-    inside: Box<[CachePadded<AtomicI64>]>,
-}
-
-impl Population {
-    /// No tasks, and `workers` workers that will all end some day.
-    pub fn new(workers: usize) -> Self {
-        let zero = |_| CachePadded::new(AtomicI64::new(0));
-        Self {
-            outside: CachePadded::new(AtomicI64::new(BIAS)),
-            inside: (0..workers).map(zero).collect(),
-        }
-    }
-
-    /// About how many tasks there are.
-    pub fn live(&self) -> usize {
-        let outside = self.outside.load(Ordering::Relaxed);
-        // Once the workers are gone their counters are in the shared one.
-        let total = if outside < BIAS / 2 {
-            outside
-        } else {
-            outside - BIAS + self.inside()
-        };
-        usize::try_from(total).unwrap_or(0)
-    }
-
-    fn inside(&self) -> i64 {
-        let load = |count: &CachePadded<AtomicI64>| count.load(Ordering::Relaxed);
-        self.inside.iter().map(load).sum()
-    }
-
-    /// Counts one more task, or one less, on the calling worker.
-    #[inline]
-    pub fn change_inside(&self, worker: usize, change: i64) {
-        let count = &self.inside[worker];
-        // One writer: no read-modify-write is needed.
-        count.store(count.load(Ordering::Relaxed) + change, Ordering::Relaxed);
-    }
-
-    /// Counts one more task from outside. Returns false if the count has ended.
-    pub fn join_outside(&self) -> bool {
-        let more = |count: i64| (count > 0).then_some(count + 1);
-        self.outside
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
-            .is_ok()
-    }
-
-    /// Counts one task less from outside. Returns whether it was the last of all.
-    #[must_use = "the last one releases the state"]
-    pub fn leave_outside(&self) -> bool {
-        // ORDERING(population.end): as for `Arc`; what each task did with the
-        // state comes before its end.
-        self.outside.fetch_sub(1, Ordering::AcqRel) == 1
-    }
-
-    /// Ends the split, when all workers are gone. Returns whether no task is left.
-    ///
-    /// The caller must have synchronised with the end of every worker.
-    #[must_use = "the last one releases the state"]
-    pub fn unite(&self) -> bool {
-        let rest = self.inside() - BIAS;
-        // ORDERING(population.end): both sides.
-        self.outside.fetch_add(rest, Ordering::AcqRel) + rest == 0
-    }
-}
+use super::schedule::Schedule;
 
 /// A task's counted reference to the state of its executor: the metadata of every task.
 ///
 /// For tasks that never run, and those of a [`LocalExecutor`](crate::LocalExecutor) or of the
 /// blocking pool, it refers to no executor.
-pub(crate) struct Home {
-    shared: Option<NonNull<Shared>>,
+pub(crate) struct Home<S: Schedule> {
+    /// From [`Arc::as_ptr`].
+    scheduler: Option<NonNull<S>>,
     abort: AbortSlot,
 }
 
-/// What the two lines below rely on.
-const _: fn() = || {
-    fn is_send_and_sync<T: Send + Sync>() {}
-    is_send_and_sync::<Shared>();
-};
-
-// SAFETY: it is a counted reference to `Shared`, which is `Send` and `Sync`.
-unsafe impl Send for Home {}
+// SAFETY: it is a counted reference to an `S`, which is `Send` and `Sync`; the slot is both.
+unsafe impl<S: Schedule> Send for Home<S> {}
 // SAFETY: as above.
-unsafe impl Sync for Home {}
+unsafe impl<S: Schedule> Sync for Home<S> {}
 
-impl Home {
+impl<S: Schedule> Home<S> {
     /// The home of a task that no worker will ever see.
     pub(crate) fn nowhere() -> Self {
         Self {
-            shared: None,
+            scheduler: None,
             abort: AbortSlot::new(),
         }
     }
@@ -135,30 +40,32 @@ impl Home {
     /// The home of a task whose future is gone before it ran.
     pub(crate) fn ended() -> Self {
         Self {
-            shared: None,
+            scheduler: None,
             abort: AbortSlot::ended(),
         }
     }
 
-    /// A reference for one more task; `None` if the executor has ended.
+    /// A reference for one more task; `None` if the executor is closed or has ended. `worker`
+    /// is the worker of the calling thread, if that is one of this executor.
     #[inline]
-    pub(crate) fn new(shared: &Arc<Shared>) -> Option<Self> {
-        let joined = current::with(shared, |worker| match worker {
-            Some(worker) => {
-                shared.population.change_inside(worker.index(), 1);
-                true
-            }
-            None => shared.population.join_outside(),
-        });
-        joined.then(|| Self {
-            shared: Some(as_pointer(shared)),
+    pub(crate) fn new(scheduler: &Arc<S>, worker: Option<usize>) -> Option<Self> {
+        let counted = !scheduler.is_closed() && scheduler.count_in(worker);
+        counted.then(|| Self {
+            scheduler: Some(as_pointer(scheduler)),
             abort: AbortSlot::new(),
         })
     }
 
-    pub(crate) fn shared(&self) -> Option<&Shared> {
-        // SAFETY: the state lives until the last home is dropped.
-        self.shared.map(|shared| unsafe { shared.as_ref() })
+    pub(crate) fn scheduler(&self) -> Option<&S> {
+        // SAFETY: the pointer is that of an `Arc`, whose value is not moved or borrowed
+        // mutably. The state lives until the last home is dropped.
+        self.scheduler
+            .map(|scheduler| unsafe { scheduler.as_ref() })
+    }
+
+    /// The same, without a borrow.
+    pub(super) fn pointer(&self) -> Option<NonNull<S>> {
+        self.scheduler
     }
 
     #[inline]
@@ -168,27 +75,27 @@ impl Home {
 
     pub(crate) fn abort_handle(&self) -> AbortHandle {
         self.abort
-            .handle(|seat| self.shared()?.registry.waker(seat))
+            .handle(|seat| self.scheduler()?.registry().waker(seat))
     }
 }
 
-impl Drop for Home {
+impl<S: Schedule> Drop for Home<S> {
     #[inline]
     fn drop(&mut self) {
-        let (Some(shared), Some(pointer)) = (self.shared(), self.shared) else {
+        let Some(scheduler) = self.scheduler else {
             return;
         };
-        let last = current::with(shared, |worker| match worker {
-            Some(worker) => {
-                shared.population.change_inside(worker.index(), -1);
-                false
-            }
-            None => shared.population.leave_outside(),
-        });
+        // SAFETY: as in `scheduler`; this task is counted until the call.
+        let last = unsafe { scheduler.as_ref() }.count_out();
         if last {
             // SAFETY: this was the last task, and none can be added to a count that is zero: so
             // there is one last task only. The pointer is that of an `Arc`.
-            unsafe { Shared::release(pointer) };
+            unsafe { S::release(scheduler) };
         }
     }
+}
+
+/// The pointer that [`Schedule::release`] takes.
+pub(crate) fn as_pointer<S>(scheduler: &Arc<S>) -> NonNull<S> {
+    NonNull::new(Arc::as_ptr(scheduler).cast_mut()).expect("the pointer of an `Arc` is not null")
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::sync::Mutex;
 
-use super::contain::{Contained, Payload};
+use crate::base::panics::{Contained, Payload};
 
 /// The task that a [`JoinHandle`](crate::JoinHandle) stands for gave no output: it panicked, or
 /// was cancelled.
@@ -18,9 +18,9 @@ use super::contain::{Contained, Payload};
 /// assert_eq!(error.to_string(), "task panicked with message \"no answer\"");
 /// assert_eq!(error.into_panic().downcast_ref(), Some(&"no answer"));
 /// ```
-pub struct JoinError(Reason);
+pub struct JoinError(JoinErrorKind);
 
-enum Reason {
+enum JoinErrorKind {
     Cancelled,
     /// Behind a lock, so that an error can be shared between threads: a payload alone cannot.
     /// The drop of a payload may panic; that panic is contained.
@@ -28,12 +28,12 @@ enum Reason {
 }
 
 impl JoinError {
-    pub(super) fn cancelled() -> Self {
-        Self(Reason::Cancelled)
+    pub(crate) fn cancelled() -> Self {
+        Self(JoinErrorKind::Cancelled)
     }
 
-    pub(super) fn panic(payload: Payload) -> Self {
-        Self(Reason::Panic(Contained::new(Mutex::new(payload))))
+    pub(crate) fn panic(payload: Payload) -> Self {
+        Self(JoinErrorKind::Panic(Contained::new(Mutex::new(payload))))
     }
 
     /// Returns whether the task was cancelled: aborted, or its executor was shut down or
@@ -47,7 +47,7 @@ impl JoinError {
     /// ```
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.0, Reason::Cancelled)
+        matches!(self.0, JoinErrorKind::Cancelled)
     }
 
     /// Returns whether the task panicked.
@@ -58,7 +58,7 @@ impl JoinError {
     /// ```
     #[must_use]
     pub fn is_panic(&self) -> bool {
-        matches!(self.0, Reason::Panic(_))
+        matches!(self.0, JoinErrorKind::Panic(_))
     }
 
     /// Returns what the task's panic carries, for [`resume_unwind`](std::panic::resume_unwind).
@@ -94,16 +94,16 @@ impl JoinError {
     /// The error itself, if the task was cancelled.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
         match self.0 {
-            Reason::Panic(payload) => {
+            JoinErrorKind::Panic(payload) => {
                 let payload = payload.into_inner().into_inner();
                 Ok(payload.unwrap_or_else(|poisoned| poisoned.into_inner()))
             }
-            Reason::Cancelled => Err(self),
+            JoinErrorKind::Cancelled => Err(self),
         }
     }
 }
 
-impl Reason {
+impl JoinErrorKind {
     /// Calls `code` with the message of the panic, if there is a panic and it has a message.
     fn with_message<R>(&self, code: impl FnOnce(Option<&str>) -> R) -> R {
         let Self::Panic(payload) = self else {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::slot::{Lent, SharedSlot, Slot};
-use crate::task::contain::ignore_panic;
+use crate::base::panics::ignore_panic;
 
 /// A graph that is built while the program runs.
 ///

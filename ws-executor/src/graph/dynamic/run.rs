@@ -23,9 +23,9 @@ use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use super::{Awaits, DynGraph, Nodes};
+use crate::base::panics::{Payload, contain, ignore_panic};
 use crate::graph::cancel::{Cancel, CancelSeat};
 use crate::graph::lock;
-use crate::task::contain::{Payload, contain, ignore_panic};
 
 /// How many nodes a branch runs before it lets other tasks run; not measured.
 const TURN: usize = 64;

@@ -17,8 +17,8 @@ use std::task::{Poll, Waker};
 
 use ws_core::sync::Mutex;
 
+use crate::base::panics::ignore_panic;
 use crate::graph::lock;
-use crate::task::contain::ignore_panic;
 
 /// The gate of a node with a key.
 pub(super) struct KeyGate {

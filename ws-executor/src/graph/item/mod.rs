@@ -37,8 +37,8 @@ use std::sync::Arc;
 
 use self::run::Polled;
 use super::{Graph, Timer};
+use crate::base::panics::ignore_panic;
 use crate::pipeline::{NodeReport, PerItem, Verdict};
-use crate::task::contain::ignore_panic;
 
 /// What the expansion knows of a graph that is bound: its types, its gates, its code.
 ///

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use super::ends::Ends;
 use super::gates::Gates;
 use super::node_state::{ABSENT, CANCELLED, DONE, FAILED, INSIDE, PASSED, WAITING};
-use crate::task::contain::Payload;
+use crate::base::panics::Payload;
 
 /// No node has this number.
 const NOWHERE: usize = usize::MAX;

@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 
 use super::branch::Membership;
 use super::ctx::Ctx;
+use crate::base::panics::{contain, ignore_panic};
 use crate::graph::observe::{At, within};
-use crate::task::contain::{contain, ignore_panic};
 
 impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
     /// Runs the code of a node that blocks on a thread for that.

@@ -9,11 +9,11 @@ use ws_core::sync::atomic::Ordering;
 
 use super::ctx::{Ctx, RunEnd};
 use super::plan::Place;
+use crate::base::panics::ignore_panic;
 use crate::graph::cancel::CancelSeat;
 use crate::graph::lock;
 use crate::graph::observe::{At, Observer, WatchedNode, tell};
 use crate::graph::outcome::Flow;
-use crate::task::contain::ignore_panic;
 
 /// Runs `node` and whatever it makes ready.
 ///

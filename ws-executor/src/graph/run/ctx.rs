@@ -9,6 +9,7 @@ use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::plan::Plan;
+use crate::base::panics::ignore_panic;
 use crate::graph::attempt::Site;
 use crate::graph::bound::Bound;
 use crate::graph::cancel::Cancel;
@@ -16,7 +17,6 @@ use crate::graph::limit::{Limit, Permit};
 use crate::graph::lock;
 use crate::graph::observe::At;
 use crate::graph::testing::Scripted;
-use crate::task::contain::ignore_panic;
 
 /// The shared memory of a run. A node gets one, and with it its inputs.
 pub struct Ctx<St, R, S, const N: usize> {

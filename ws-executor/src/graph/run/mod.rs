@@ -51,7 +51,7 @@ pub use self::plan::{Place, Plan};
 use super::bound::Bound;
 use super::lock;
 use super::outcome::Flow;
-use crate::task::contain::ignore_panic;
+use crate::base::panics::ignore_panic;
 
 /// How a run ended.
 pub enum Ended<R, C> {

@@ -7,8 +7,8 @@ use std::task::Waker;
 
 use ws_core::sync::Mutex;
 
+use crate::base::panics::ignore_panic;
 use crate::graph::{Sleep, lock};
-use crate::task::contain::ignore_panic;
 
 /// The companies of a node, whatever the types of its values.
 pub(super) trait AnyCompanies: Send + Sync {

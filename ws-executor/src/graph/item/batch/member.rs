@@ -9,8 +9,8 @@ use std::time::Duration;
 use ws_core::sync::Mutex;
 
 use super::company::{BatchCall, Companies, Company, CompanyPhase, CompanyState, Over};
+use crate::base::panics::{contain, ignore_panic};
 use crate::graph::{Sleep, Timer, lock};
-use crate::task::contain::{contain, ignore_panic};
 
 /// An item of a company.
 pub(super) struct BatchMember<'a, In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static>
