@@ -588,8 +588,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "pipeline.waiting_lane_does_not_look_again",
         file: PIPELINE_SHARED,
-        find: "if state.phase >= Phase::Stopping {\n            return Place::Active;",
-        replace: "if false {\n            return Place::Active;",
+        find: "if state.phase >= Phase::Stopping {\n            return LaneState::Active;",
+        replace: "if false {\n            return LaneState::Active;",
         program: "pipelines.stop",
     },
     Mutant {

@@ -2,43 +2,60 @@
 //!
 //! Types are structs, enums, unions, traits and aliases, at the level of modules. The halves of
 //! the queues are called alike on purpose. Alternatives of one `cfg` are in the same module,
-//! so they are one type here.
+//! so they are one type here. Public types in public modules of their own may share a name:
+//! the module says which one is meant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::files::Files;
 use crate::modules;
 
+/// Names that several public types of a crate have.
+pub(crate) struct Public {
+    /// The folder of the crate.
+    pub(crate) krate: &'static str,
+    /// Each with the files that define one such type, from the crate's `src`.
+    pub(crate) names: &'static [(&'static str, &'static [&'static str])],
+}
+
 /// Names that several types of a crate have.
 pub(crate) struct Known {
     /// The folder of the crate.
     pub(crate) krate: &'static str,
-    /// Each with the number of types.
+    /// Each with the number of types, without those of [`Public`].
     pub(crate) names: &'static [(&'static str, usize)],
 }
 
 /// Names that every queue has.
 const ALLOWED: &[&str] = &["Owner", "Stealer"];
 
+/// Names that stay: the types are public, in modules of their own, so that users write
+/// `pipeline::Builder`. A type that is not public must not have such a name.
+pub(crate) const PUBLIC: &[Public] = &[Public {
+    krate: "ws-executor",
+    names: &[
+        ("BuildError", &["builder.rs", "pipeline/failure.rs"]),
+        ("Builder", &["builder.rs", "pipeline/builder.rs"]),
+        ("Report", &["graph/testing.rs", "pipeline/report.rs"]),
+        ("Source", &["par/source.rs", "pipeline/source.rs"]),
+    ],
+}];
+
 /// The names of today. The list must not grow: a new type gets a name of its own.
 pub(crate) const KNOWN: &[Known] = &[Known {
     krate: "ws-executor",
     names: &[
-        ("BuildError", 2),
-        ("Builder", 2),
         ("Content", 2),
         ("Failure", 2),
-        ("Inside", 2),
         ("Kind", 2),
         ("Outcome", 2),
-        ("Place", 4),
+        ("Place", 3),
         ("Progress", 2),
         ("Reason", 2),
-        ("Report", 3),
+        ("Report", 1),
         ("Signal", 2),
         ("Sleep", 2),
         ("Sleeper", 2),
-        ("Source", 2),
         ("State", 4),
         ("Threads", 2),
         ("Wait", 2),
@@ -47,7 +64,12 @@ pub(crate) const KNOWN: &[Known] = &[Known {
 }];
 
 /// Complains of names that more types have than is known, and of known ones that fewer have.
-pub(crate) fn check(files: &Files, crates: &[&str], known: &[Known]) -> Vec<String> {
+pub(crate) fn check(
+    files: &Files,
+    crates: &[&str],
+    public: &[Public],
+    known: &[Known],
+) -> Vec<String> {
     let mut complaints = Vec::new();
     for krate in crates {
         // The modules that define a name, each with one place.
@@ -62,23 +84,42 @@ pub(crate) fn check(files: &Files, crates: &[&str], known: &[Known]) -> Vec<Stri
             .filter(|known| known.krate == *krate)
             .flat_map(|known| known.names.iter().copied())
             .collect();
-        let all: BTreeSet<_> = names.keys().map(String::as_str).collect();
-        for name in all.union(&expected.keys().copied().collect()) {
+        let public: BTreeMap<_, _> = public
+            .iter()
+            .filter(|public| public.krate == *krate)
+            .flat_map(|public| public.names.iter().copied())
+            .collect();
+        let mut all: BTreeSet<_> = names.keys().map(String::as_str).collect();
+        all.extend(expected.keys().chain(public.keys()));
+        for name in all {
             let places: Vec<_> = names
-                .get(*name)
+                .get(name)
                 .into_iter()
                 .flatten()
                 .map(|it| it.1)
                 .collect();
-            let count = places.len();
-            let limit = expected.get(name).copied().unwrap_or(1);
             let shown: Vec<_> = places.iter().map(|place| format!("  {place}")).collect();
             let shown = shown.join("\n");
-            if count > limit && !ALLOWED.contains(name) {
+            let listed = public.get(name).copied().unwrap_or_default();
+            let is_listed = |file: &str| {
+                let from_src = file.strip_prefix(&format!("{krate}/src/"));
+                from_src.is_some_and(|file| listed.contains(&file))
+            };
+            let found = places.iter().filter(|it| is_listed(&it.file)).count();
+            if found != listed.len() {
+                complaints.push(format!(
+                    "{krate}: {found} types are called {name} in {listed:?}:\n{shown}"
+                ));
+            }
+            let count = places.len() - found;
+            let alone = usize::from(listed.is_empty());
+            let limit = expected.get(name).copied().unwrap_or(alone);
+            if count > limit && !ALLOWED.contains(&name) {
+                let count = places.len();
                 complaints.push(format!(
                     "{krate}: {count} types are called {name}:\n{shown}"
                 ));
-            } else if count < limit {
+            } else if expected.contains_key(name) && count < limit {
                 complaints.push(format!(
                     "{krate}: only {count} types are called {name}, shorten the list:\n{shown}"
                 ));
@@ -94,6 +135,18 @@ mod tests {
     use crate::files::planted;
 
     fn found(b: &str, names: &'static [(&'static str, usize)]) -> Vec<String> {
+        found_beside_public(b, &[], names)
+    }
+
+    fn found_beside_public(
+        b: &str,
+        public: &'static [(&'static str, &'static [&'static str])],
+        names: &'static [(&'static str, usize)],
+    ) -> Vec<String> {
+        let public = [Public {
+            krate: "c",
+            names: public,
+        }];
         let known = [Known { krate: "c", names }];
         let a = "pub struct A; pub struct Owner; type Both = A;\n\
             pin_project! { pub struct Pinned { a: A } }\n#[cfg(test)] mod tests { struct T; }";
@@ -106,7 +159,7 @@ mod tests {
             ("c/src/b.rs", b),
             ("c/src/b_x.rs", "struct OfBoth;"),
         ]);
-        check(&files, &["c"], &known)
+        check(&files, &["c"], &public, &known)
     }
 
     #[test]
@@ -132,5 +185,33 @@ mod tests {
         assert_eq!(found("", &[("A", 2)]), [complaint]);
         assert_eq!(found("trait A {}", &[("A", 3)]).len(), 1);
         assert_eq!(found("", &[("Gone", 2)]).len(), 1);
+    }
+
+    #[test]
+    fn public_types_may_share_a_name() {
+        let public: &[(_, &[_])] = &[("A", &["a.rs", "b.rs"])];
+        assert_eq!(found_beside_public("pub trait A {}", public, &[]), [""; 0]);
+    }
+
+    #[test]
+    fn a_type_with_the_name_of_public_ones_is_found() {
+        let public: &[(_, &[_])] = &[("A", &["a.rs", "b.rs"])];
+        let b = "pub trait A {}\npub mod inline { struct A; }";
+        assert_eq!(found_beside_public(b, public, &[]).len(), 1);
+        let only_one: &[(_, &[_])] = &[("A", &["a.rs"])];
+        let complaint = "c: 2 types are called A:\n  c/src/a.rs:1\n  c/src/b.rs:1";
+        assert_eq!(found_beside_public("struct A;", only_one, &[]), [complaint]);
+        let known = &[("A", 1)];
+        assert_eq!(found_beside_public("struct A;", only_one, known), [""; 0]);
+        assert_eq!(found_beside_public("", only_one, known).len(), 1);
+    }
+
+    #[test]
+    fn a_public_type_that_is_gone_is_found() {
+        let public: &[(_, &[_])] = &[("A", &["a.rs", "b.rs"])];
+        let complaint = "c: 1 types are called A in [\"a.rs\", \"b.rs\"]:\n  c/src/a.rs:1";
+        assert_eq!(found_beside_public("", public, &[]), [complaint]);
+        let gone: &[(_, &[_])] = &[("Gone", &["a.rs", "b.rs"])];
+        assert_eq!(found_beside_public("", gone, &[]).len(), 1);
     }
 }

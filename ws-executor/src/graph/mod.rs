@@ -280,8 +280,8 @@ pub mod rt {
     pub use super::bound::Bound;
     pub use super::group::Group;
     pub use super::item::{
-        BatchCause, BatchOutcome, Ends, Gates, Inside, Items, NodeGates, Plain, Program, Returned,
-        Run, States, answers, cause, element, ended, flat, flat_all, many, one, single,
+        BatchCause, BatchOutcome, Ends, Gates, Items, NodeGates, NodeGuard, Plain, Program,
+        Returned, Run, States, answers, cause, element, ended, flat, flat_all, many, one, single,
         sure_element, verdict,
     };
     pub use super::limit::{Acquire, Limit, Permit, enter, turn, turns};

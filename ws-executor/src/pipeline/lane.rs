@@ -20,7 +20,7 @@ use super::outlet::OutletBatch;
 use super::shared::PipelineShared;
 use super::sink::Outflow;
 use super::source::{Feed, guarded};
-use super::state::{Closing, Finished, LaneSeat, Letter, Numbered, Place, Step};
+use super::state::{Closing, Finished, LaneSeat, LaneState, Letter, Numbered, Step};
 use super::{PerItem, Verdict};
 use crate::base::clock::Instant;
 use crate::base::panics::{Contained, Payload, contain, drop_each, drop_payload, ignore_panic};
@@ -49,7 +49,7 @@ enum Ending<T> {
 pub(super) struct Lane<P: PerItem> {
     shared: Arc<PipelineShared<P>>,
     seat: Arc<LaneSeat>,
-    place: Place,
+    state: LaneState,
     chunk: VecDeque<Numbered<P>>,
     /// Items with one result.
     done: OutletBatch<P::Output>,
@@ -60,12 +60,12 @@ pub(super) struct Lane<P: PerItem> {
 
 impl<P: PerItem> Drop for Lane<P> {
     fn drop(&mut self) {
-        if self.place != Place::Left {
+        if self.state != LaneState::Left {
             // Before the run can be seen to be over.
             drop_each(self.chunk.drain(..));
             drop_each(self.done.results.drain(..));
             self.finished.drain(..).for_each(Finished::discard);
-            self.shared.lost(self.place);
+            self.shared.lost(self.state);
         }
     }
 }
@@ -75,7 +75,7 @@ impl<P: PerItem> Lane<P> {
         Self {
             shared,
             seat,
-            place: Place::Active,
+            state: LaneState::Active,
             chunk: VecDeque::new(),
             done: OutletBatch::with_capacity(CHUNK),
             finished: Vec::new(),
@@ -115,12 +115,12 @@ impl<P: PerItem> Lane<P> {
                 Step::Idle => self.idle().await,
                 Step::Close(closing) => {
                     let cause = self.close(*closing).await;
-                    self.place = Place::Left;
+                    self.state = LaneState::Left;
                     shared.closed(cause);
                     return;
                 }
                 Step::Leave => {
-                    self.place = Place::Left;
+                    self.state = LaneState::Left;
                     return;
                 }
             }
@@ -136,7 +136,7 @@ impl<P: PerItem> Lane<P> {
     }
 
     async fn idle(&mut self) {
-        self.place = Place::Waiting;
+        self.state = LaneState::Waiting;
         poll_fn(|cx| {
             if self.seat.was_called() {
                 return Poll::Ready(());
@@ -149,7 +149,7 @@ impl<P: PerItem> Lane<P> {
             }
         })
         .await;
-        self.place = Place::Active; // counted by the caller
+        self.state = LaneState::Active; // counted by the caller
     }
 
     /// Runs the items of the chunk one after the other, until none are left.
@@ -189,7 +189,7 @@ impl<P: PerItem> Lane<P> {
                 match polled {
                     Ok(Poll::Ready(verdict)) => self.ended(number, verdict, copy.take()),
                     Ok(Poll::Pending) => {
-                        if self.waits(cx, Place::InItem) {
+                        if self.waits(cx, LaneState::InItem) {
                             return Poll::Pending;
                         }
                         ignore_panic(|| future.set(None));
@@ -270,7 +270,7 @@ impl<P: PerItem> Lane<P> {
             match contain(|| future.poll(cx)) {
                 Ok(Poll::Ready(output)) => Poll::Ready(Ending::Ready(output)),
                 Err(payload) => Poll::Ready(Ending::Panicked(payload)),
-                Ok(Poll::Pending) if self.waits(cx, Place::Waiting) => Poll::Pending,
+                Ok(Poll::Pending) if self.waits(cx, LaneState::Waiting) => Poll::Pending,
                 Ok(Poll::Pending) => Poll::Ready(Ending::Cut),
             }
         })
@@ -290,20 +290,20 @@ impl<P: PerItem> Lane<P> {
 
     /// Goes on after a wait, if there was one; false if the run is cancelled.
     fn resumes(&mut self, shared: &PipelineShared<P>) -> bool {
-        match std::mem::replace(&mut self.place, Place::Active) {
-            Place::Active => true,
+        match std::mem::replace(&mut self.state, LaneState::Active) {
+            LaneState::Active => true,
             waited => !shared.resume(waited),
         }
     }
 
     /// Waits for what it has polled, and leaves the rest to others; false if the run is
     /// cancelled.
-    fn waits(&mut self, cx: &mut Context<'_>, place: Place) -> bool {
+    fn waits(&mut self, cx: &mut Context<'_>, state: LaneState) -> bool {
         // Before the look at the phase: a cancellation finds the waker, or this finds it.
         self.seat.wait(cx.waker());
         let (done, finished) = (&mut self.done, &mut self.finished);
-        self.place = self.shared.wait(done, finished, &mut self.chunk, place);
-        self.place == place
+        self.state = self.shared.wait(done, finished, &mut self.chunk, state);
+        self.state == state
     }
 
     async fn push(&mut self, mut sink: Box<dyn Outflow<P::Output>>, batch: OutletBatch<P::Output>) {

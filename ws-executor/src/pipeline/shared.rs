@@ -29,7 +29,7 @@ use super::report::{Progress, Report};
 use super::sink::Outflow;
 use super::source::{Feed, Pulled};
 use super::state::{
-    Call, Finished, LaneSeat, Letter, Numbered, Phase, PipelineEnd, PipelineState, Place,
+    Call, Finished, LaneSeat, LaneState, Letter, Numbered, Phase, PipelineEnd, PipelineState,
     RunOutcome, RunSettings, Step, Supply,
 };
 use super::{PerItem, RunError};
@@ -180,37 +180,37 @@ impl<P: PerItem> PipelineShared<P> {
         step
     }
 
-    /// A lane waits for the item it runs, or for a sink, as `place` says. Others do the rest of
-    /// its chunk. Returns where it is: still active if it is to give up instead.
+    /// A lane waits for the item it runs, or for a sink, as `lane_state` says. Other lanes run
+    /// the rest of its chunk. Returns the lane's state: still active if the lane must give up.
     pub(super) fn wait(
         &self,
         done: &mut OutletBatch<P::Output>,
         finished: &mut Vec<Finished<P>>,
         chunk: &mut VecDeque<Numbered<P>>,
-        place: Place,
-    ) -> Place {
+        lane_state: LaneState,
+    ) -> LaneState {
         let mut state = lock(&self.state);
         if state.settle(done, finished) {
             self.stop(state);
             state = lock(&self.state);
         }
         if state.phase >= Phase::Stopping {
-            return Place::Active;
+            return LaneState::Active;
         }
         while let Some(item) = chunk.pop_back() {
             state.backlog.push_front(item);
         }
         state.active -= 1;
-        state.in_items += usize::from(place == Place::InItem);
+        state.in_items += usize::from(lane_state == LaneState::InItem);
         self.release_and_flush(state);
-        place
+        lane_state
     }
 
     /// A lane that waited was woken. Returns whether it is to give up.
-    pub(super) fn resume(&self, place: Place) -> bool {
+    pub(super) fn resume(&self, lane_state: LaneState) -> bool {
         let mut state = lock(&self.state);
         state.active += 1;
-        state.in_items -= usize::from(place == Place::InItem);
+        state.in_items -= usize::from(lane_state == LaneState::InItem);
         state.phase >= Phase::Stopping
     }
 
@@ -330,10 +330,10 @@ impl<P: PerItem> PipelineShared<P> {
     }
 
     /// A lane was dropped before its end.
-    pub(super) fn lost(&self, place: Place) {
+    pub(super) fn lost(&self, lane_state: LaneState) {
         let mut state = lock(&self.state);
         state.lanes -= 1;
-        if place == Place::Active {
+        if lane_state == LaneState::Active {
             state.active -= 1;
         }
         state.causes.push(Cause::Lost);

@@ -156,7 +156,7 @@ impl<P: PerItem> PipelineEnd<P> {
 
 /// Whether a lane counts as active, or what it waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LaneState {
     Active,
     /// Waits for the item it runs.
     InItem,

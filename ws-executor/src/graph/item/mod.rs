@@ -27,7 +27,7 @@ pub use ends::{Ends, Plain, Returned, many, one, verdict};
 pub use flat::{element, flat, flat_all, sure_element};
 pub use gates::{Gates, NodeGates};
 pub(super) use rate::Rate;
-pub use run::{Inside, Run, States};
+pub use run::{NodeGuard, Run, States};
 
 use std::fmt;
 use std::future::poll_fn;

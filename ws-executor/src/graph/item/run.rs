@@ -171,9 +171,9 @@ impl<'a> Run<'a> {
 
     /// A node begins, beside others.
     #[inline]
-    pub fn enter(&'a self, node: usize) -> Inside<'a> {
+    pub fn enter(&'a self, node: usize) -> NodeGuard<'a> {
         self.states[node].store(INSIDE, Ordering::Relaxed);
-        Inside {
+        NodeGuard {
             run: self,
             node,
             began: self.timed.map(|_| Instant::now()),
@@ -308,22 +308,22 @@ impl Drop for Run<'_> {
     }
 }
 
-/// Being in a node beside others. Dropped without [`done`](Self::done), the node has failed
-/// or was cancelled.
+/// Held while a node runs beside others. If it is dropped before [`done`](Self::done), the
+/// node has failed or was cancelled.
 #[must_use]
-pub struct Inside<'a> {
+pub struct NodeGuard<'a> {
     run: &'a Run<'a>,
     node: usize,
     began: Option<Instant>,
 }
 
-impl fmt::Debug for Inside<'_> {
+impl fmt::Debug for NodeGuard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Inside({})", self.node)
+        write!(f, "NodeGuard({})", self.node)
     }
 }
 
-impl Inside<'_> {
+impl NodeGuard<'_> {
     /// The node has its value.
     ///
     /// By reference: a guard that is moved out of its future costs more than all else here.
@@ -357,7 +357,7 @@ impl Inside<'_> {
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for NodeGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.run.states[self.node].load(Ordering::Relaxed) != DONE {
