@@ -28,27 +28,27 @@ const BARRIER: &str = "ws-core/src/sync/barrier_fence.rs";
 const SLOT: &str = "ws-core/src/slot.rs";
 const TOKEN: &str = "ws-core/src/park/token.rs";
 const FUTEX: &str = "ws-core/src/park/futex_std.rs";
-const SLEEP: &str = "ws-executor/src/sleep/mod.rs";
-const TABLE: &str = "ws-executor/src/sleep/table.rs";
+const SLEEP: &str = "ws-executor/src/scheduler/sleep/mod.rs";
+const TABLE: &str = "ws-executor/src/scheduler/sleep/table.rs";
 const RACE: &str = "ws-core/src/chase_lev/race.rs";
 const RUN: &str = "ws-executor/src/graph/run/mod.rs";
 const CTX: &str = "ws-executor/src/graph/run/ctx.rs";
 const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
 const GRAPH_SLOT: &str = "ws-executor/src/graph/slot.rs";
-const LATCH: &str = "ws-executor/src/fork/latch.rs";
-const FORK_JOB: &str = "ws-executor/src/fork/job.rs";
-const MONITOR: &str = "ws-executor/src/monitor/state.rs";
-const SEAT: &str = "ws-executor/src/driver.rs";
-const INJECTOR: &str = "ws-executor/src/injector.rs";
-const POPULATION: &str = "ws-executor/src/task/home.rs";
+const LATCH: &str = "ws-executor/src/scheduler/fork/latch.rs";
+const FORK_JOB: &str = "ws-executor/src/scheduler/fork/job.rs";
+const MONITOR: &str = "ws-executor/src/scheduler/monitor/state.rs";
+const SEAT: &str = "ws-executor/src/scheduler/driver.rs";
+const INJECTOR: &str = "ws-executor/src/scheduler/injector.rs";
+const POPULATION: &str = "ws-executor/src/task/population.rs";
 const ABORT: &str = "ws-executor/src/task/abort.rs";
 const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 
-const REFUSED: &str = "ws-executor/src/refused.rs";
-const INSIDE: &str = "ws-executor/src/inside.rs";
-const SCOPE: &str = "ws-executor/src/scope.rs";
-const QUIET: &str = "ws-executor/src/quiet.rs";
+const REFUSED: &str = "ws-executor/src/scheduler/refused.rs";
+const INSIDE: &str = "ws-executor/src/scheduler/inside.rs";
+const SCOPE: &str = "ws-executor/src/api/scope.rs";
+const QUIET: &str = "ws-executor/src/scheduler/quiet.rs";
 
 const COMPAT: &str = "compat/async-executor/src/sleepers.rs";
 const COMPAT_SEAT: &str = "compat/async-executor/src/seat.rs";
@@ -1236,7 +1236,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.fork.push.ignores_idle",
         errata: &[13],
         file: SLEEP,
-        find: "!self.table.is_empty() || !idle.table.is_empty()\n    }\n\n    /// Steps P3",
+        find: "!self.table.is_empty() || !idle.table.is_empty()\n    }\n\n    /// Between W3",
         replace: "!self.table.is_empty()\n    }\n\n    /// Steps P3",
         models: &["exec.fork.push_against_idle"],
     },

@@ -14,9 +14,8 @@ pub(crate) struct Mutant {
     pub(crate) program: &'static str,
 }
 
-const BLOCK_ON: &str = "ws-executor/src/block_on.rs";
-const PINNED: &str = "ws-executor/src/pinned.rs";
-const SCOPE: &str = "ws-executor/src/scope.rs";
+const BLOCK_ON: &str = "ws-executor/src/api/block_on.rs";
+const SCOPE: &str = "ws-executor/src/api/scope.rs";
 const CANCEL: &str = "ws-executor/src/graph/cancel.rs";
 const BRANCH: &str = "ws-executor/src/graph/run/branch.rs";
 const PIPELINE_LANE: &str = "ws-executor/src/pipeline/lane.rs";
@@ -24,52 +23,56 @@ const PIPELINE_SHARED: &str = "ws-executor/src/pipeline/shared.rs";
 const PIPELINE_STATE: &str = "ws-executor/src/pipeline/state.rs";
 const BATCH: &str = "ws-executor/src/graph/item/batch/member.rs";
 const KEY: &str = "ws-executor/src/graph/item/key.rs";
-const LANE: &str = "ws-executor/src/worker/lane.rs";
-const OUTSIDE: &str = "ws-executor/src/fork/outside.rs";
-const HELP: &str = "ws-executor/src/worker/help.rs";
-const SHARED: &str = "ws-executor/src/shared.rs";
+const LANE: &str = "ws-executor/src/scheduler/worker/lane.rs";
+const OUTSIDE: &str = "ws-executor/src/api/outside.rs";
+const HELP: &str = "ws-executor/src/scheduler/worker/help.rs";
 const ABORT: &str = "ws-executor/src/task/abort.rs";
-const QUIET: &str = "ws-executor/src/quiet.rs";
-const REFUSED: &str = "ws-executor/src/refused.rs";
-const EXECUTOR: &str = "ws-executor/src/executor.rs";
+const SUBMIT: &str = "ws-executor/src/scheduler/submit.rs";
+const NOTIFY: &str = "ws-executor/src/scheduler/notify.rs";
+const SHUTDOWN: &str = "ws-executor/src/scheduler/shutdown.rs";
+const SPARES: &str = "ws-executor/src/scheduler/monitor/spares.rs";
+const SCHEDULE: &str = "ws-executor/src/scheduler/worker/schedule.rs";
+const END: &str = "ws-executor/src/scheduler/worker/end.rs";
+const QUIET: &str = "ws-executor/src/scheduler/quiet.rs";
+const REFUSED: &str = "ws-executor/src/scheduler/refused.rs";
 const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 const TASK_FUTURE: &str = "ws-executor/src/task/future.rs";
-const GIVE_WAY: &str = "ws-executor/src/worker/give_way.rs";
-const FIND: &str = "ws-executor/src/worker/find.rs";
-const HOSTED: &str = "ws-executor/src/worker/hosted.rs";
-const PARK: &str = "ws-executor/src/worker/park.rs";
+const GIVE_WAY: &str = "ws-executor/src/scheduler/worker/give_way.rs";
+const FIND: &str = "ws-executor/src/scheduler/worker/find.rs";
+const HOSTED: &str = "ws-executor/src/scheduler/worker/hosted.rs";
+const PARK: &str = "ws-executor/src/scheduler/worker/park.rs";
 const COMPAT_STATE: &str = "compat/async-executor/src/state.rs";
 const COMPAT_RUNNER: &str = "compat/async-executor/src/runner.rs";
-const WORKER: &str = "ws-executor/src/worker/mod.rs";
-const MONITOR: &str = "ws-executor/src/monitor/mod.rs";
-const THREAD: &str = "ws-executor/src/monitor/thread.rs";
-const SPARE: &str = "ws-executor/src/monitor/spare.rs";
+const WORKER: &str = "ws-executor/src/scheduler/worker/mod.rs";
+const MONITOR: &str = "ws-executor/src/scheduler/monitor/mod.rs";
+const THREAD: &str = "ws-executor/src/scheduler/monitor/thread.rs";
+const SPARE: &str = "ws-executor/src/scheduler/monitor/spare.rs";
 
 pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "refused.dropped_in_the_wake",
-        file: SHARED,
+        file: SUBMIT,
         find: "            self.refuse([refused]);\n",
         replace: "            drop(refused);\n",
         program: "shutdown.wake_in_drop",
     },
     Mutant {
         name: "refused.dropped_in_the_wake_on_a_worker",
-        file: WORKER,
+        file: SCHEDULE,
         find: "self.shared.refuse([job]);",
         replace: "drop(job);",
         program: "shutdown.wake_in_drop",
     },
     Mutant {
         name: "refused.last_worker_does_not_wait",
-        file: SHARED,
-        find: "refused::drop_until(&self.refused, None, || self.registry.is_finished());",
+        file: SHUTDOWN,
+        find: "dropping::drop_until(&self.refused, None, || self.registry.is_finished());",
         replace: "",
         program: "shutdown.inside_beside_wake",
     },
     Mutant {
         name: "refused.worker_ends_without_a_last_look",
-        file: WORKER,
+        file: END,
         find: "            self.shared.drop_waiting();\n",
         replace: "",
         program: "shutdown.drop_blocks_for_another",
@@ -83,23 +86,23 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "refused.ring_is_private",
-        file: WORKER,
+        file: END,
         find: "self.shared.refuse_queued(queued.collect());",
         replace: "queued.for_each(|job| refused::drop_job(&self.shared.refused, job));",
         program: "shutdown.drop_blocks_in_a_queue",
     },
     Mutant {
         name: "refused.ring_is_private_at_first",
-        file: WORKER,
+        file: END,
         find: "        self.refuse_queued();\n        if self.shared.is_closed() {\n",
         replace: "        if self.shared.is_closed() {\n",
         program: "shutdown.drop_blocks",
     },
     Mutant {
         name: "refused.closing_thread_does_not_help",
-        file: EXECUTOR,
-        find: "if !shared.drop_until(limit, have_ended) {",
-        replace: "if limit.is_some() && !shared.drop_until(limit, have_ended) {",
+        file: SHUTDOWN,
+        find: "if !dropping::drop_until(&self.refused, limit, have_ended) {",
+        replace: "if limit.is_some() && !dropping::drop_until(&self.refused, limit, have_ended) {",
         program: "shutdown.drop_blocks_in_a_queue",
     },
     Mutant {
@@ -112,13 +115,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.passed_task_waits_for_ever",
         file: TASK_FUTURE,
-        find: "self.home.shared().is_some_and(Shared::is_closed)",
+        find: "self.home.scheduler().is_some_and(S::is_closed)",
         replace: "self.home.shared().is_some_and(|_| false)",
         program: "shutdown.nested_block_on_yields",
     },
     Mutant {
         name: "idle.ends_after_the_drops",
-        file: SHARED,
+        file: SHUTDOWN,
         find: "        self.quiet.look_at_end();\n        self.monitor.close();\n        self.drop_waiting();\n",
         replace: "        self.monitor.close();\n        self.drop_waiting();\n        self.quiet.look_at_end();\n",
         program: "idle.shutdown_waits_for_the_waiter",
@@ -132,7 +135,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "inject.notifies_nobody",
-        file: SHARED,
+        file: SUBMIT,
         find: "self.injector.push(job)?;\n        self.notify_one();",
         replace: "self.injector.push(job)?;",
         program: "tasks.one_at_a_time",
@@ -153,36 +156,36 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "found_work.leaves_the_rest",
-        file: SHARED,
+        file: NOTIFY,
         find: "if is_wanted && self.notify_idle() {",
         replace: "if is_wanted && false {",
         program: "blocked.outside",
     },
     Mutant {
         name: "slot.is_not_watched",
-        file: WORKER,
+        file: SCHEDULE,
         find: "None => self.shared.monitor.watch(),",
         replace: "None => {}",
         program: "blocked.lifo_slot",
     },
     Mutant {
         name: "pinned.notifies_nobody",
-        file: PINNED,
-        find: "Some(sleeper) => shared.unpark(sleeper),",
+        file: SUBMIT,
+        find: "Some(sleeper) => self.unpark(sleeper),",
         replace: "Some(_) => {}",
         program: "pinned.spawn",
     },
     Mutant {
         name: "pinned.leaves_ring_unannounced",
         file: FIND,
-        find: "whoever queued it did not know.\n        self.announce_rest();\n",
-        replace: "whoever queued it did not know.\n",
+        find: "let job = pinned.pull(0)?;\n        // What is queued here must wait, which its pusher did not know.\n        self.announce_rest();\n",
+        replace: "let job = pinned.pull(0)?;\n        // What is queued here must wait, which its pusher did not know.\n",
         program: "blocked.yielded_behind_pinned",
     },
     Mutant {
         name: "pinned.worker_ends_too_early",
-        file: WORKER,
-        find: "if self.pinned_futures.get() == 0 {",
+        file: END,
+        find: "if self.pinned.are_gone() {",
         replace: "if true {",
         program: "pinned.shutdown_of_two",
     },
@@ -203,7 +206,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "nested.yields_and_drops_nothing",
         file: GIVE_WAY,
-        find: "            self.drop_queued();\n",
+        find: "            self.drop_when_closed();\n",
         replace: "",
         program: "waiting.nested_yields_at_the_end",
     },
@@ -217,7 +220,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "nested.keeps_jobs_of_closed",
         file: PARK,
-        find: "                self.drop_queued();\n",
+        find: "                self.drop_when_closed();\n",
         replace: "",
         program: "shutdown.nested_block_on",
     },
@@ -237,22 +240,22 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "driver.is_left_by_the_last_searcher",
-        file: SHARED,
+        file: NOTIFY,
         find: "self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker)",
         replace: "self.has_work() || driver.is_some_and(|_| false)",
         program: "driver.left_by_a_searcher_eager",
     },
     Mutant {
         name: "close.wakes_no_worker",
-        file: SHARED,
+        file: SHUTDOWN,
         find: "        self.unpark_all();\n        self.quiet.look_at_end();",
         replace: "        self.quiet.look_at_end();",
         program: "shutdown.while_parking",
     },
     Mutant {
         name: "close.forgets_waiting_tasks",
-        file: SHARED,
-        find: "            .close_all(|waker| refused::drop_woken_by(&self.refused, waker));\n",
+        file: SHUTDOWN,
+        find: "            .close_all(|waker| dropping::drop_woken_by(&self.refused, waker));\n",
         replace: "            .close_all(drop::<std::task::Waker>);\n",
         program: "shutdown.nested_block_on_waiting",
     },
@@ -265,14 +268,14 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "drain.wakes_no_worker",
-        file: SHARED,
+        file: SHUTDOWN,
         find: "        self.quiet.drain();\n        self.unpark_all();",
         replace: "        self.quiet.drain();",
         program: "drain.idle",
     },
     Mutant {
         name: "drain.forgets_pinned",
-        file: SHARED,
+        file: SHUTDOWN,
         find: " && remote.pinned.is_empty()",
         replace: "",
         program: "drain.pinned",
@@ -286,7 +289,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "idle.forgets_waiting_tasks",
-        file: SHARED,
+        file: SHUTDOWN,
         find: "self.is_quiet(|| self.registry.is_empty())",
         replace: "self.is_quiet(|| true)",
         program: "idle.waiting_task",
@@ -307,7 +310,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "idle.misses_the_shutdown",
-        file: SHARED,
+        file: SHUTDOWN,
         find: "        self.quiet.look_at_end();\n",
         replace: "",
         program: "idle.shutdown",
@@ -377,21 +380,21 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "found_work.nobody_is_called",
-        file: SHARED,
+        file: NOTIFY,
         find: "        self.monitor.watch_if(|| self.has_work() || is_left());\n",
         replace: "        self.monitor.watch_if(|| is_left());\n",
         program: "blocked.only_worker",
     },
     Mutant {
         name: "found_work.driver_is_left_alone",
-        file: SHARED,
+        file: NOTIFY,
         find: "        self.monitor.watch_if(|| self.has_work() || is_left());\n",
         replace: "        let _ = is_left;\n        self.monitor.watch_if(|| self.has_work());\n",
         program: "driver.left_by_all",
     },
     Mutant {
         name: "inject.nobody_is_called",
-        file: SHARED,
+        file: NOTIFY,
         find: "None => self.watch_if_all_are_awake(),",
         replace: "None => {}",
         program: "blocked.all_workers_again",
@@ -427,7 +430,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "monitor.rouses_nobody",
         file: THREAD,
-        find: "Action::PollTasks => monitor.spares.rouse(shared),",
+        find: "Action::PollTasks => monitor.spares.rouse(),",
         replace: "Action::PollTasks => {}",
         program: "blocked.all_workers",
     },
@@ -475,9 +478,9 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "spare.is_alone",
-        file: SPARE,
-        find: "            None => self.start(&mut threads, shared),",
-        replace: "            None if threads.list.is_empty() => self.start(&mut threads, shared),\n            None => {}",
+        file: SPARES,
+        find: "            None => self.start(&mut threads),",
+        replace: "            None if threads.list.is_empty() => self.start(&mut threads),\n            None => {}",
         program: "blocked.spare",
     },
     Mutant {
@@ -503,7 +506,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "drain.ended_worker_is_not_noticed",
-        file: SHARED,
+        file: SHUTDOWN,
         find: "            return self.look_again_if_wanted();",
         replace: "            return;",
         program: "hosted.drain_beside_dropped",
@@ -538,7 +541,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "fork.notifies_nobody",
-        file: LANE,
+        file: NOTIFY,
         find: "            self.notify_for_fork();\n",
         replace: "",
         program: "forks.must_be_stolen",

@@ -101,7 +101,7 @@ pub mod model {
     pub use crate::scheduler::monitor::state::{MonitorCall, MonitorState};
     pub use crate::scheduler::quiet::Quiet;
     pub use crate::scheduler::refused::Refused;
-    pub use crate::scheduler::sleep::{Parking, Searching, Sleep, Sleeper};
+    pub use crate::scheduler::sleep::{Parking, Searching, Sleeper, Sleepers as Sleep};
     pub use crate::task::abort::{AbortSlot, Wait};
     pub use crate::task::population::Population;
     pub use crate::task::registry::{Registry, Seat};

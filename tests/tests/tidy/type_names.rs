@@ -18,14 +18,6 @@ pub(crate) struct Public {
     pub(crate) names: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// Names that several types of a crate have.
-pub(crate) struct Known {
-    /// The folder of the crate.
-    pub(crate) krate: &'static str,
-    /// Each with the number of types, without those of [`Public`].
-    pub(crate) names: &'static [(&'static str, usize)],
-}
-
 /// Names that every queue has.
 const ALLOWED: &[&str] = &["Owner", "Stealer"];
 
@@ -34,42 +26,15 @@ const ALLOWED: &[&str] = &["Owner", "Stealer"];
 pub(crate) const PUBLIC: &[Public] = &[Public {
     krate: "ws-executor",
     names: &[
-        ("BuildError", &["builder.rs", "pipeline/failure.rs"]),
-        ("Builder", &["builder.rs", "pipeline/builder.rs"]),
+        ("BuildError", &["api/builder.rs", "pipeline/failure.rs"]),
+        ("Builder", &["api/builder.rs", "pipeline/builder.rs"]),
         ("Report", &["graph/testing.rs", "pipeline/report.rs"]),
-        ("Source", &["par/source.rs", "pipeline/source.rs"]),
+        ("Source", &["api/par/source.rs", "pipeline/source.rs"]),
     ],
 }];
 
-/// The names of today. The list must not grow: a new type gets a name of its own.
-pub(crate) const KNOWN: &[Known] = &[Known {
-    krate: "ws-executor",
-    names: &[
-        ("Content", 2),
-        ("Failure", 2),
-        ("Kind", 2),
-        ("Outcome", 2),
-        ("Place", 3),
-        ("Progress", 2),
-        ("Reason", 2),
-        ("Report", 1),
-        ("Signal", 2),
-        ("Sleep", 2),
-        ("Sleeper", 2),
-        ("State", 4),
-        ("Threads", 2),
-        ("Wait", 2),
-        ("Watch", 2),
-    ],
-}];
-
-/// Complains of names that more types have than is known, and of known ones that fewer have.
-pub(crate) fn check(
-    files: &Files,
-    crates: &[&str],
-    public: &[Public],
-    known: &[Known],
-) -> Vec<String> {
+/// Complains of names that several types have, and of public ones that are not as they are listed.
+pub(crate) fn check(files: &Files, crates: &[&str], public: &[Public]) -> Vec<String> {
     let mut complaints = Vec::new();
     for krate in crates {
         // The modules that define a name, each with one place.
@@ -79,18 +44,13 @@ pub(crate) fn check(
                 names.entry(name).or_default().insert(path.clone(), place);
             }
         }
-        let expected: BTreeMap<_, _> = known
-            .iter()
-            .filter(|known| known.krate == *krate)
-            .flat_map(|known| known.names.iter().copied())
-            .collect();
         let public: BTreeMap<_, _> = public
             .iter()
             .filter(|public| public.krate == *krate)
             .flat_map(|public| public.names.iter().copied())
             .collect();
         let mut all: BTreeSet<_> = names.keys().map(String::as_str).collect();
-        all.extend(expected.keys().chain(public.keys()));
+        all.extend(public.keys());
         for name in all {
             let places: Vec<_> = names
                 .get(name)
@@ -112,16 +72,11 @@ pub(crate) fn check(
                 ));
             }
             let count = places.len() - found;
-            let alone = usize::from(listed.is_empty());
-            let limit = expected.get(name).copied().unwrap_or(alone);
+            let limit = usize::from(listed.is_empty());
             if count > limit && !ALLOWED.contains(&name) {
                 let count = places.len();
                 complaints.push(format!(
                     "{krate}: {count} types are called {name}:\n{shown}"
-                ));
-            } else if expected.contains_key(name) && count < limit {
-                complaints.push(format!(
-                    "{krate}: only {count} types are called {name}, shorten the list:\n{shown}"
                 ));
             }
         }
@@ -134,20 +89,18 @@ mod tests {
     use super::*;
     use crate::files::planted;
 
-    fn found(b: &str, names: &'static [(&'static str, usize)]) -> Vec<String> {
-        found_beside_public(b, &[], names)
+    fn found(b: &str) -> Vec<String> {
+        found_beside_public(b, &[])
     }
 
     fn found_beside_public(
         b: &str,
         public: &'static [(&'static str, &'static [&'static str])],
-        names: &'static [(&'static str, usize)],
     ) -> Vec<String> {
         let public = [Public {
             krate: "c",
             names: public,
         }];
-        let known = [Known { krate: "c", names }];
         let a = "pub struct A; pub struct Owner; type Both = A;\n\
             pin_project! { pub struct Pinned { a: A } }\n#[cfg(test)] mod tests { struct T; }";
         let files = planted(&[
@@ -159,59 +112,47 @@ mod tests {
             ("c/src/b.rs", b),
             ("c/src/b_x.rs", "struct OfBoth;"),
         ]);
-        check(&files, &["c"], &public, &known)
+        check(&files, &["c"], &public)
     }
 
     #[test]
     fn names_of_their_own_are_accepted() {
         let b = "struct Owner; struct OfBoth; fn f() { struct A; } struct T;\n\
             impl Iterator for B { type Both = A; }";
-        assert_eq!(found(b, &[]), [""; 0]);
+        assert_eq!(found(b), [""; 0]);
     }
 
     #[test]
     fn a_name_that_is_given_twice_is_found() {
         for b in ["\nenum A {}", "\ntrait A {}", "\nmod inline { struct A; }"] {
             let complaint = "c: 2 types are called A:\n  c/src/a.rs:1\n  c/src/b.rs:2";
-            assert_eq!(found(b, &[]), [complaint]);
-            assert_eq!(found(b, &[("A", 2)]), [""; 0]);
+            assert_eq!(found(b), [complaint]);
         }
-        assert_eq!(found("enum Pinned {} union Both {}", &[]).len(), 2);
-    }
-
-    #[test]
-    fn a_list_that_is_too_long_is_found() {
-        let complaint = "c: only 1 types are called A, shorten the list:\n  c/src/a.rs:1";
-        assert_eq!(found("", &[("A", 2)]), [complaint]);
-        assert_eq!(found("trait A {}", &[("A", 3)]).len(), 1);
-        assert_eq!(found("", &[("Gone", 2)]).len(), 1);
+        assert_eq!(found("enum Pinned {} union Both {}").len(), 2);
     }
 
     #[test]
     fn public_types_may_share_a_name() {
         let public: &[(_, &[_])] = &[("A", &["a.rs", "b.rs"])];
-        assert_eq!(found_beside_public("pub trait A {}", public, &[]), [""; 0]);
+        assert_eq!(found_beside_public("pub trait A {}", public), [""; 0]);
     }
 
     #[test]
     fn a_type_with_the_name_of_public_ones_is_found() {
         let public: &[(_, &[_])] = &[("A", &["a.rs", "b.rs"])];
         let b = "pub trait A {}\npub mod inline { struct A; }";
-        assert_eq!(found_beside_public(b, public, &[]).len(), 1);
+        assert_eq!(found_beside_public(b, public).len(), 1);
         let only_one: &[(_, &[_])] = &[("A", &["a.rs"])];
         let complaint = "c: 2 types are called A:\n  c/src/a.rs:1\n  c/src/b.rs:1";
-        assert_eq!(found_beside_public("struct A;", only_one, &[]), [complaint]);
-        let known = &[("A", 1)];
-        assert_eq!(found_beside_public("struct A;", only_one, known), [""; 0]);
-        assert_eq!(found_beside_public("", only_one, known).len(), 1);
+        assert_eq!(found_beside_public("struct A;", only_one), [complaint]);
     }
 
     #[test]
     fn a_public_type_that_is_gone_is_found() {
         let public: &[(_, &[_])] = &[("A", &["a.rs", "b.rs"])];
         let complaint = "c: 1 types are called A in [\"a.rs\", \"b.rs\"]:\n  c/src/a.rs:1";
-        assert_eq!(found_beside_public("", public, &[]), [complaint]);
+        assert_eq!(found_beside_public("", public), [complaint]);
         let gone: &[(_, &[_])] = &[("Gone", &["a.rs", "b.rs"])];
-        assert_eq!(found_beside_public("", gone, &[]).len(), 1);
+        assert_eq!(found_beside_public("", gone).len(), 1);
     }
 }

@@ -28,7 +28,7 @@ use ws_core::sync::{Mutex, thread};
 use super::block_on::block_on;
 use super::task::Task;
 use crate::base::coop;
-use crate::base::panics::{Contained, Outcome, ignore_panic};
+use crate::base::panics::{Contained, TaskOutcome, ignore_panic};
 use crate::scheduler::shared::Shared;
 use crate::task::future::Life;
 use crate::task::home::Home;
@@ -324,7 +324,7 @@ struct LocalFuture<'a, F> {
 }
 
 impl<F: Future> Future for LocalFuture<'_, F> {
-    type Output = Outcome<F::Output>;
+    type Output = TaskOutcome<F::Output>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: `future` is the one field that is pinned, and is not moved.

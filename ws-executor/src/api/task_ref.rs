@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll, ready};
 
 use crate::base::coop;
-use crate::base::panics::{Outcome, Payload};
+use crate::base::panics::{Payload, TaskOutcome};
 use crate::base::shield::shielded;
 use crate::scheduler::shared::Shared;
 use crate::task::RawTask;
@@ -16,7 +16,7 @@ use crate::task::home::Home;
 
 /// A handle's reference to its task. Dropping it cancels the task.
 pub(super) struct TaskRef<T> {
-    task: async_task::FallibleTask<Outcome<T>, Home<Shared>>,
+    task: async_task::FallibleTask<TaskOutcome<T>, Home<Shared>>,
     home: HomeRef,
 }
 
@@ -100,8 +100,8 @@ impl<T> TaskRef<T> {
 }
 
 impl<T> End<T> {
-    fn of(outcome: Option<Outcome<T>>) -> Self {
-        match outcome.map(Outcome::into_inner) {
+    fn of(outcome: Option<TaskOutcome<T>>) -> Self {
+        match outcome.map(TaskOutcome::into_inner) {
             Some(Ok(output)) => Self::Output(output),
             Some(Err(payload)) if payload.is::<Aborted>() => Self::Aborted,
             Some(Err(payload)) => Self::Panic(payload),

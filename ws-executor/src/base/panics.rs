@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// What a task ends with: its future's output, or its panic.
-pub(crate) type Outcome<T> = Contained<Result<T, Payload>>;
+pub(crate) type TaskOutcome<T> = Contained<Result<T, Payload>>;
 
 /// Runs foreign code; a panic in it ends here.
 pub(crate) fn contain<R>(code: impl FnOnce() -> R) -> Result<R, Payload> {
@@ -96,7 +96,7 @@ impl<F: Future> Contained<F> {
     pub(crate) fn poll_contained(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Outcome<F::Output>> {
+    ) -> Poll<TaskOutcome<F::Output>> {
         let future = self.pinned();
         match contain(|| future.poll(cx)) {
             Ok(Poll::Pending) => Poll::Pending,

@@ -146,7 +146,7 @@ impl Retry {
 
 /// Why the last attempt failed.
 #[derive(Debug)]
-pub enum Failure<E> {
+pub enum AttemptFailure<E> {
     /// It returned this.
     Error(E),
     /// It took too long.
@@ -169,7 +169,7 @@ pub async fn attempts<T, E, Fut>(
     attempt: impl Fn() -> Fut,
     // After the attempt, which says what an error is.
     again: impl Fn(&E) -> bool,
-) -> Result<T, Failure<E>>
+) -> Result<T, AttemptFailure<E>>
 where
     Fut: Future<Output = Result<T, E>>,
 {
@@ -189,8 +189,8 @@ where
         drop(permit); // Nobody waits for one that sleeps.
         match result {
             Ok(Ok(value)) => return Ok(value),
-            Ok(Err(error)) if over => return Err(Failure::Error(error)),
-            Err(late) if over => return Err(Failure::TimedOut(late)),
+            Ok(Err(error)) if over => return Err(AttemptFailure::Error(error)),
+            Err(late) if over => return Err(AttemptFailure::TimedOut(late)),
             Ok(Err(_)) | Err(_) => {}
         }
         left -= 1;
@@ -217,7 +217,7 @@ pub async fn once<T, E>(
     timeout: Option<Duration>,
     pass: Pass<'_, '_>,
     attempt: impl Future<Output = Result<T, E>>,
-) -> Result<T, Failure<E>> {
+) -> Result<T, AttemptFailure<E>> {
     let permit = pass.enter().await;
     let result = within(site.timer, timeout, pin!(attempt)).await;
     if matches!(result, Ok(Ok(_))) || pass.falls_back {
@@ -225,8 +225,8 @@ pub async fn once<T, E>(
     }
     drop(permit);
     match result {
-        Ok(result) => result.map_err(Failure::Error),
-        Err(late) => Err(Failure::TimedOut(late)),
+        Ok(result) => result.map_err(AttemptFailure::Error),
+        Err(late) => Err(AttemptFailure::TimedOut(late)),
     }
 }
 

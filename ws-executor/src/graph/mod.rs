@@ -276,7 +276,7 @@ use ws_core::sync::{Mutex, MutexGuard};
 /// What the expansion of `#[task_graph]` calls. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod rt {
-    pub use super::attempt::{Failure, Pass, Retry, Site, attempts, once};
+    pub use super::attempt::{AttemptFailure, Pass, Retry, Site, attempts, once};
     pub use super::bound::Bound;
     pub use super::group::Group;
     pub use super::item::{

@@ -11,7 +11,7 @@
 //! then at the count. If it has seen a queue empty because the job was taken, it sees the
 //! count. If it sees that the count was lowered again, it also sees what that thread has pushed
 //! meanwhile, or that a worker was notified of it: a push notifies no worker only if one
-//! searches. [`all_parked_while`](crate::scheduler::sleep::Sleep::all_parked_while) sees first that none
+//! searches. [`all_parked_while`](crate::scheduler::sleep::Sleepers::all_parked_while) sees first that none
 //! searches, and last whether one was taken out of the wake table since.
 //!
 //! # Memory ordering

@@ -6,7 +6,7 @@ use crate::base::panics::{Payload, drop_payload};
 
 /// How far the threads are.
 #[derive(Default)]
-pub(crate) struct Progress {
+pub(crate) struct ThreadProgress {
     state: Mutex<HowFar>,
     changed: Condvar,
 }
@@ -19,7 +19,7 @@ struct HowFar {
     panic: Option<Payload>,
 }
 
-impl Progress {
+impl ThreadProgress {
     fn lock(&self) -> MutexGuard<'_, HowFar> {
         self.state.lock().expect("never poisoned")
     }

@@ -24,7 +24,7 @@
 //!
 //! A3 is under the lock, so a moment that ends a wait was seen after the Q1 of that wait. What
 //! the waiting thread spawned before is visible to that look, through the lock. The look itself
-//! is [`all_parked_while`](crate::scheduler::sleep::Sleep::all_parked_while): no worker did anything from
+//! is [`all_parked_while`](crate::scheduler::sleep::Sleepers::all_parked_while): no worker did anything from
 //! its first step to its last, so no task left a queue or a seat meanwhile. A3 looks at one
 //! queue after the other, but those that it found empty were all empty at the first step.
 //!

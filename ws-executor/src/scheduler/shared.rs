@@ -30,7 +30,7 @@ use super::inside::{Inside, StayingInside};
 use super::monitor::Monitor;
 use super::quiet::Quiet;
 use super::refused::Refused;
-use super::sleep::Sleep;
+use super::sleep::Sleepers;
 use crate::base::clock::Instant;
 use crate::task::population::Population;
 use crate::task::registry::Registry;
@@ -44,9 +44,9 @@ pub(crate) struct Shared {
     pub(crate) injector: Injector<Job>,
     /// Code that computes, which waits until no task is due.
     pub(crate) computations: Injector<Job>,
-    pub(crate) sleep: Sleep,
+    pub(crate) sleep: Sleepers,
     /// The same protocol among workers that wait for forks, and can run nothing else.
-    pub(crate) helpers: Sleep,
+    pub(crate) helpers: Sleepers,
     pub(crate) population: Population,
     pub(crate) registry: Registry,
     /// Jobs that the closed executor has refused.
@@ -114,9 +114,9 @@ impl Shared {
             injector: Injector::new(workers),
             computations: Injector::new(1),
             // Half of the workers, rounded up: more searchers get into each other's way.
-            sleep: Sleep::of_newborn(workers, workers.div_ceil(2)),
+            sleep: Sleepers::of_newborn(workers, workers.div_ceil(2)),
             // All of them: a helper has nothing better to do.
-            helpers: Sleep::new(workers, workers),
+            helpers: Sleepers::new(workers, workers),
             population: Population::new(workers),
             // One more shard, for the tasks that spare threads poll.
             registry: Registry::new(workers + 1),

@@ -90,7 +90,7 @@ use std::time::Duration;
 use ws_core::sync::atomic::Ordering;
 
 use super::dropping;
-use super::progress::Progress;
+use super::progress::ThreadProgress;
 use super::shared::{Job, Remote, Shared};
 use super::threads::Threads;
 use super::worker::{Worker, current};
@@ -237,7 +237,7 @@ impl Shared {
     }
 
     /// Called by a thread that ends, and has nothing left to drop.
-    pub(crate) fn report_end(&self, progress: &Progress) {
+    pub(crate) fn report_end(&self, progress: &ThreadProgress) {
         progress.report_end();
         self.refused.look_again();
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ws_core::sync::{Mutex, thread};
 
 use crate::base::panics::{Payload, contain, drop_payload, ignore_panic};
-use crate::scheduler::progress::Progress;
+use crate::scheduler::progress::ThreadProgress;
 use crate::scheduler::shared::Shared;
 use crate::scheduler::sleep::Searching;
 use crate::scheduler::until::Forever;
@@ -32,7 +32,7 @@ pub(crate) struct Orders {
 /// Threads that have been started.
 pub(crate) struct Threads {
     handles: Vec<thread::JoinHandle<()>>,
-    progress: Arc<Progress>,
+    progress: Arc<ThreadProgress>,
 }
 
 impl Threads {
@@ -125,7 +125,7 @@ impl Member {
     }
 
     /// The main function of a worker's thread.
-    fn live(self, orders: &Orders, progress: &Progress) {
+    fn live(self, orders: &Orders, progress: &ThreadProgress) {
         let (shared, index) = (Arc::clone(&self.shared), self.index);
         let started = contain(|| orders.on_start.iter().for_each(|hook| hook(index)));
         let ok = started.is_ok();

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use super::abort::{Aborted, Wait};
 use super::home::Home;
 use super::schedule::Schedule;
-use crate::base::panics::{Contained, Outcome};
+use crate::base::panics::{Contained, TaskOutcome};
 use crate::base::shield;
 
 /// A future whose polls and whose drop do not panic, and which a shutdown and an abort find.
@@ -43,7 +43,7 @@ impl<'a, S: Schedule> Life<'a, S> {
 
     /// What a poll of an aborted task gives, instead of polling its future.
     #[inline]
-    pub(crate) fn aborted<T>(&self) -> Option<Outcome<T>> {
+    pub(crate) fn aborted<T>(&self) -> Option<TaskOutcome<T>> {
         let outcome = || Contained::new(Err(Box::new(Aborted) as _));
         self.home.abort().is_aborted().then(outcome)
     }
@@ -96,7 +96,7 @@ impl<S: Schedule> Drop for Life<'_, S> {
 }
 
 impl<F: Future, S: Schedule> Future for TaskFuture<'_, F, S> {
-    type Output = Outcome<F::Output>;
+    type Output = TaskOutcome<F::Output>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

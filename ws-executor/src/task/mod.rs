@@ -34,10 +34,10 @@ use self::future::TaskFuture;
 use self::home::Home;
 use self::runnable::Runnable;
 use self::schedule::Schedule;
-use crate::base::panics::{Contained, Outcome, Payload};
+use crate::base::panics::{Contained, Payload, TaskOutcome};
 
 /// The owning reference to a task, as async-task gives it.
-pub(crate) type RawTask<T, S> = async_task::Task<Outcome<T>, Home<S>>;
+pub(crate) type RawTask<T, S> = async_task::Task<TaskOutcome<T>, Home<S>>;
 
 /// Whether a future must be boxed before it is passed on. async-task boxes futures from the
 /// same size on, but only at the end. Until then the future would be copied from frame to

@@ -140,7 +140,7 @@ impl Stall {
 }
 
 /// What the monitor remembers of the look before.
-pub(super) struct Watch {
+pub(super) struct Watcher {
     last: Option<Snapshot>,
     /// Memory for the next snapshot, so that looks do not allocate.
     buffer: Vec<WorkerView>,
@@ -173,7 +173,7 @@ impl Memory {
     }
 }
 
-impl Watch {
+impl Watcher {
     pub(super) fn new(workers: usize) -> Self {
         Self {
             last: None,
@@ -366,7 +366,7 @@ mod tests {
 
     /// What the last of some looks decides.
     fn decision(looks: impl IntoIterator<Item = Snapshot>) -> Action {
-        let mut watch = Watch::new(2);
+        let mut watch = Watcher::new(2);
         let actions = looks.into_iter().map(|look| watch.look(look));
         actions.last().expect("there is a look")
     }
@@ -402,7 +402,7 @@ mod tests {
     fn a_lone_worker_shares_nothing() {
         let mut stuck = with(running(), queued(0, 1));
         stuck.workers.truncate(1);
-        let mut watch = Watch::new(1);
+        let mut watch = Watcher::new(1);
         assert_eq!(watch.look(stuck.clone()), Action::Nothing);
         assert_eq!(watch.look(stuck), Action::Nothing);
     }
@@ -447,7 +447,7 @@ mod tests {
                 now.driver = DriverView::Hosted;
             })
         };
-        let mut watch = Watch::new(2);
+        let mut watch = Watcher::new(2);
         let mut look = |polls| watch.look(kept(polls));
         assert_eq!(look(1), Action::Nothing);
         assert_eq!(look(1), Action::AttendDriver);
@@ -459,7 +459,7 @@ mod tests {
     #[test]
     fn a_spare_thread_polls_when_nobody_has_for_long() {
         let due = with(running(), |now| now.injected = true);
-        let mut watch = Watch::new(2);
+        let mut watch = Watcher::new(2);
         assert_eq!(watch.look(due.clone()), Action::Nothing);
         assert_eq!(
             watch.look(due.clone()),
@@ -489,7 +489,7 @@ mod tests {
 
     #[test]
     fn it_sleeps_after_some_looks_at_parked_workers() {
-        let mut watch = Watch::new(2);
+        let mut watch = Watcher::new(2);
         let actions: Vec<_> = (0..=QUIET_LOOKS)
             .map(|_| watch.look(all_parked()))
             .collect();
@@ -512,7 +512,7 @@ mod tests {
     #[test]
     fn looks_are_near_while_something_is_at_risk() {
         let after = |looks: Vec<Snapshot>| {
-            let mut watch = Watch::new(2);
+            let mut watch = Watcher::new(2);
             for look in looks {
                 let _ = watch.look(look);
             }
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn a_poll_is_a_stall_once() {
-        let mut watch = Watch::new(2);
+        let mut watch = Watcher::new(2);
         let mut look = |now: Snapshot| {
             let stalls = watch.stalls(&now);
             let _ = watch.look(now);
@@ -547,7 +547,7 @@ mod tests {
 
     #[test]
     fn a_join_is_no_stall() {
-        let mut watch = Watch::new(2);
+        let mut watch = Watcher::new(2);
         let join = || with(half_parked(), |now| now.workers[0].forking = true);
         for _ in 0..3 {
             assert!(watch.stalls(&join()).is_empty());

@@ -57,7 +57,7 @@ use self::state::{MonitorCall, MonitorState};
 use crate::base::clock::Instant;
 use crate::base::panics::{drop_payload, ignore_panic};
 use crate::scheduler::counters::Counter;
-use crate::scheduler::progress::Progress;
+use crate::scheduler::progress::ThreadProgress;
 
 /// How long to wait before asking again for a thread that the system refused.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ pub(crate) struct Monitor {
     thread: Mutex<MonitorThread>,
     pub(crate) spares: Spares,
     /// How far the thread is.
-    pub(crate) progress: Progress,
+    pub(crate) progress: ThreadProgress,
     /// Polls that became stalls; written by the thread.
     pub(crate) stalls: Counter,
     /// Tasks that were moved to the injector; written by the thread.
@@ -96,7 +96,7 @@ impl Monitor {
                 refused: None,
             }),
             spares,
-            progress: Progress::default(),
+            progress: ThreadProgress::default(),
             stalls: Counter::default(),
             rescued: Counter::default(),
         }

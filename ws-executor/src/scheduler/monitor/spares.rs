@@ -15,7 +15,7 @@ use crate::base::clock::Instant;
 use crate::base::panics::{drop_payload, ignore_panic};
 use crate::base::tuning::KEPT;
 use crate::scheduler::counters::Counter;
-use crate::scheduler::progress::Progress;
+use crate::scheduler::progress::ThreadProgress;
 
 /// Starts a thread that does rounds.
 pub(crate) type StartSpare = Box<dyn Fn(&Arc<Round>) -> io::Result<Started> + Send + Sync>;
@@ -25,7 +25,7 @@ pub(crate) struct Spares {
     threads: Mutex<SpareThreads>,
     most: usize,
     /// How far the threads are.
-    pub(super) progress: Progress,
+    pub(super) progress: ThreadProgress,
 }
 
 struct SpareThreads {
@@ -67,7 +67,7 @@ impl Spares {
                 progress: (0, Instant::now()),
             }),
             most,
-            progress: Progress::default(),
+            progress: ThreadProgress::default(),
         }
     }
 

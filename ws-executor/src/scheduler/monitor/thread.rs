@@ -6,7 +6,7 @@ use ws_core::sync::thread;
 use ws_core::{Park, ThreadParker};
 
 use super::Start;
-use super::look::{Action, DriverView, Snapshot, Stall, Watch, WorkerView};
+use super::look::{Action, DriverView, Snapshot, Stall, Watcher, WorkerView};
 use super::started::Started;
 use crate::base::clock;
 use crate::base::panics::ignore_panic;
@@ -33,7 +33,7 @@ pub(crate) fn starter(shared: Weak<Shared>, on_stall: Option<StallHook>) -> Star
 /// The thread's main function.
 fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>) {
     let monitor = &shared.monitor;
-    let mut watch = Watch::new(shared.workers());
+    let mut watch = Watcher::new(shared.workers());
     while !shared.is_closed() {
         clock::sleep(parker, watch.period());
         let now = snapshot(shared, watch.buffer());
@@ -56,7 +56,7 @@ fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>)
 }
 
 /// Sleeps until it is called, or the executor is closed.
-fn sleep(shared: &Shared, parker: &ThreadParker, watch: &mut Watch) {
+fn sleep(shared: &Shared, parker: &ThreadParker, watch: &mut Watcher) {
     let state = &shared.monitor.state;
     state.fall_asleep(|| {
         let now = snapshot(shared, watch.buffer());

@@ -12,7 +12,7 @@ use ws_core::sync::CachePadded;
 use ws_core::sync::asymmetric;
 use ws_core::sync::litmus::{Side, Stores, on_two_cores};
 
-use super::{Parking, Searching, Sleep, Sleeper};
+use super::{Parking, Searching, Sleeper, Sleepers};
 
 const ROUNDS: u64 = 10_000;
 
@@ -65,7 +65,7 @@ trait Other {
 }
 
 /// The pusher's start.
-fn start(side: &Side<'_>, watched: &[&Sleep]) {
+fn start(side: &Side<'_>, watched: &[&Sleepers]) {
     side.meet();
     // So that the next look need not wait for memory.
     let _ = watched.iter().any(|sleep| sleep.someone_parked());
@@ -74,7 +74,7 @@ fn start(side: &Side<'_>, watched: &[&Sleep]) {
 
 /// A worker that parks.
 struct Parks<'a, L> {
-    sleep: &'a Sleep,
+    sleep: &'a Sleepers,
     parking: Option<Parking>,
     /// Whether forks may be pushed, which fence only lightly.
     forks: bool,
@@ -82,7 +82,7 @@ struct Parks<'a, L> {
 }
 
 impl<'a, L> Parks<'a, L> {
-    fn new(sleep: &'a Sleep, forks: bool, look: L) -> Self {
+    fn new(sleep: &'a Sleepers, forks: bool, look: L) -> Self {
         Self {
             sleep,
             parking: None,
@@ -118,12 +118,12 @@ impl<L: Fn(u64) -> bool> Other for Parks<'_, L> {
 
 /// Worker 1: it stays parked, and is taken now and then.
 struct Parked<'a> {
-    sleep: &'a Sleep,
+    sleep: &'a Sleepers,
     parking: Option<Parking>,
 }
 
 impl<'a> Parked<'a> {
-    fn new(sleep: &'a Sleep) -> Self {
+    fn new(sleep: &'a Sleepers) -> Self {
         Self {
             sleep,
             parking: Some(sleep.start_parking(1, None)),
@@ -142,7 +142,7 @@ impl<'a> Parked<'a> {
 
 /// The last searcher: it stops with a task in hand while worker 1 is parked (S1 to S3).
 struct StopsSearching<'a> {
-    sleep: &'a Sleep,
+    sleep: &'a Sleepers,
     searching: Option<Searching>,
     must_look: bool,
     parked: Parked<'a>,
@@ -177,7 +177,7 @@ fn expect_none(name: &str, failures: Result<u64, &'static str>) {
 
 #[test]
 fn a_push_of_a_task_and_a_parking_worker_do_not_miss_each_other() {
-    let sleep = Sleep::new(1, 1);
+    let sleep = Sleepers::new(1, 1);
     let pushed: CachePadded<AtomicU64> = CachePadded::default();
     let failures = race(
         |side, round| {
@@ -191,7 +191,7 @@ fn a_push_of_a_task_and_a_parking_worker_do_not_miss_each_other() {
 }
 
 /// A fork is pushed while a worker parks in one of the two.
-fn fork(sleep: &Sleep, helpers: &Sleep, idle: &Sleep) -> Result<u64, &'static str> {
+fn fork(sleep: &Sleepers, helpers: &Sleepers, idle: &Sleepers) -> Result<u64, &'static str> {
     let (lane, stealer) = chase_lev::uneven::<u64>();
     race(
         move |side, _| {
@@ -207,14 +207,14 @@ fn fork(sleep: &Sleep, helpers: &Sleep, idle: &Sleep) -> Result<u64, &'static st
 
 #[test]
 fn a_push_of_a_fork_and_a_parking_worker_do_not_miss_each_other() {
-    let (helpers, idle) = (Sleep::new(1, 1), Sleep::new(1, 1));
+    let (helpers, idle) = (Sleepers::new(1, 1), Sleepers::new(1, 1));
     expect_none("fork, idle worker", fork(&idle, &helpers, &idle));
     expect_none("fork, helper", fork(&helpers, &helpers, &idle));
 }
 
 #[test]
 fn a_push_and_the_last_searcher_do_not_rely_on_each_other() {
-    let sleep = Sleep::new(2, 2);
+    let sleep = Sleepers::new(2, 2);
     let pushed: CachePadded<AtomicU64> = CachePadded::default();
     let failures = race(
         |side, round| {

@@ -25,7 +25,7 @@
 //!
 //! # The protocol
 //!
-//! A pusher ([`Sleep::after_push`]):
+//! A pusher ([`Sleepers::after_push`]):
 //! 1. (P1) has published the task in a queue;
 //! 2. (P2) fences;
 //! 3. (P3) if a worker is searching, stops: that searcher is responsible;
@@ -34,18 +34,18 @@
 //! 5. (P5) counts that worker as searching, marks it notified, unparks it. A worker that sleeps
 //!    in the driver is not counted: the reactor may run long tasks of its own there.
 //!
-//! A worker that found nothing ([`Sleep::start_parking`]):
+//! A worker that found nothing ([`Sleepers::start_parking`]):
 //! 1. (W1) enters the wake table;
 //! 2. (W2) stops searching, if it was searching: lowers the count;
 //! 3. (W3) fences; with the heavy fence, if some worker is in a join (see below);
 //! 4. (W4) looks at every queue once more. If one has a task, the worker takes itself out of
-//!    the table and searches ([`Sleep::cancel_parking`]). If its bit is already clear, a pusher
+//!    the table and searches ([`Sleepers::cancel_parking`]). If its bit is already clear, a pusher
 //!    has taken the worker and is at P5: then the worker waits for that notification, as if it
 //!    had seen no task;
-//! 5. (W5) parks until it is marked notified ([`Sleep::wake_up`]), however often the parker
+//! 5. (W5) parks until it is marked notified ([`Sleepers::wake_up`]), however often the parker
 //!    returns. A worker that was notified in the driver counts itself as searching.
 //!
-//! A searcher that finds a task ([`Sleep::found_work`]):
+//! A searcher that finds a task ([`Sleepers::found_work`]):
 //! 1. (S1) lowers the count; if others still search, that is all;
 //! 2. (S2) fences;
 //! 3. (S3) if any queue has a task, acts as a pusher at P4. It does the same if the driver was
@@ -57,7 +57,7 @@
 //! about one push a park: with the pair, an echo over tokio's I/O took 10 % more CPU time.
 //!
 //! Forks are the exception: a join pushes one every few nanoseconds. That push uses the light
-//! fence ([`Sleep::after_fork`]), and W3 the heavy one. Only a worker in a join pushes forks in
+//! fence ([`Sleepers::after_fork`]), and W3 the heavy one. Only a worker in a join pushes forks in
 //! this way. So a parking worker reads whether any worker is in a join, and makes the system
 //! call only then. A worker sets that flag and then fences: if the parking worker reads the
 //! flag too early, the pushes that follow see the parking worker in the table.
@@ -133,7 +133,7 @@ use self::table::WakeTable;
 const NO_ONE: usize = usize::MAX;
 
 /// The shared side of the protocol; see the module docs for the names of the steps.
-pub struct Sleep {
+pub struct Sleepers {
     /// How many workers search, or were notified in their parker and are about to.
     searching: CachePadded<AtomicUsize>,
     table: WakeTable,
@@ -147,7 +147,7 @@ pub struct Sleep {
 
 /// A worker that counts as searching.
 ///
-/// Only [`Sleep::found_work`], [`Sleep::found_work_beside`] and [`Sleep::start_parking`] end
+/// Only [`Sleepers::found_work`], [`Sleepers::found_work_beside`] and [`Sleepers::start_parking`] end
 /// this state.
 #[must_use = "a searcher that is forgotten keeps all others asleep"]
 #[derive(Debug)]
@@ -165,7 +165,7 @@ pub struct Parking {
 #[derive(Debug)]
 pub struct Sleeper(pub usize);
 
-impl Sleep {
+impl Sleepers {
     /// A protocol for `workers` workers, all of them running. Up to `limit` of them may search
     /// without having been notified.
     pub fn new(workers: usize, limit: usize) -> Self {

@@ -67,8 +67,8 @@ pub(super) fn attempts(
             emit!(::core::result::Result::Err(_) => #fallback)
         }
         None => emit! {
-            ::core::result::Result::Err(#rt::Failure::Error(__error)) => match #error {},
-            ::core::result::Result::Err(#rt::Failure::TimedOut(__late)) => match #late {},
+            ::core::result::Result::Err(#rt::AttemptFailure::Error(__error)) => match #error {},
+            ::core::result::Result::Err(#rt::AttemptFailure::TimedOut(__late)) => match #late {},
         },
     };
     let timeout = match &options.timeout {
