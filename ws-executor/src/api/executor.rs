@@ -44,7 +44,7 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// If the threads cannot be started; [`Builder::build`] gives an error instead.
+    /// If the threads cannot be started; [`Builder::build`](crate::Builder::build) gives an error instead.
     #[must_use]
     pub fn new() -> Self {
         match Self::builder().build() {
@@ -115,7 +115,7 @@ impl Executor {
     ///   polled inside the call must not itself block on something that only the outer task
     ///   would do.
     /// - The stack limits the nesting to some hundred calls, one inside the other;
-    ///   [`Builder::stack_size`] changes that.
+    ///   [`Builder::stack_size`](crate::Builder::stack_size) changes that.
     ///
     /// # Panics
     ///

@@ -57,7 +57,7 @@ impl Worker {
                 dropping::drop_job(&self.shared.refused, job);
             }
             self.shared.drop_refused();
-            if !!self.local.is_empty() && self.remote().pinned.is_empty() {
+            if self.local.is_empty() && self.remote().pinned.is_empty() {
                 return;
             }
         }

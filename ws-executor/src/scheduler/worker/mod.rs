@@ -1,9 +1,10 @@
 //! A worker: finds jobs and runs them, until its executor is closed.
 //!
-//! A [`Worker`] has these parts, each with a file: the [local queues](local), its
-//! [pace](pace), how it [searches](search), its [driver duty](duty), its [forks](forks), its
-//! [pinned tasks](pinned_tasks), and how deep calls of `block_on` are [nested](nesting). What it
-//! does with them is in the other files, one activity each.
+//! A [`Worker`] has these parts, each with a file: its [local queues](local), its [`pace`], how
+//! it [searches](search), its [driver duty](duty), its [`forks`], its
+//! [pinned tasks](pinned_tasks), and how deep calls of `block_on` are [nested](nesting). A part
+//! does not know the worker. What the worker does with its parts is in the other files, one
+//! activity each.
 //!
 //! # Where it looks
 //!
