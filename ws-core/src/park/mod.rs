@@ -177,7 +177,7 @@ pub trait Park: Send {
     /// let parker = ThreadParker::new();
     /// let (one, two) = (parker.unparker(), parker.unparker());
     /// one.unpark();
-    /// two.unpark(); // melts into the first
+    /// two.unpark(); // merges with the first
     /// parker.park();
     /// assert_eq!(format!("{parker:?}"), "ThreadParker { state: Empty }");
     /// ```
@@ -212,7 +212,7 @@ pub trait Park: Send {
     /// let parker = ThreadParker::new();
     /// let (start, limit) = (Instant::now(), Duration::from_millis(5));
     /// while let Some(left) = limit.checked_sub(start.elapsed()) {
-    ///     parker.park_timeout(left); // nobody unparks
+    ///     parker.park_timeout(left); // no thread unparks
     /// }
     /// assert!(start.elapsed() > limit);
     /// ```

@@ -76,21 +76,22 @@
 //! An owner writes to its own fields at every operation. Keep the owner off cache lines
 //! that other threads write.
 //!
-//! # What a caller has to know
+//! # What a caller must know
 //!
 //! - **Progress.** The owner never waits for a thief. Thieves wait for each other: while
 //!   a thief is suspended between claim and finish, other thieves get `Retry`. The
 //!   owner can push until the ring is full.
 //! - **In transit.** While a thief copies, the items are in neither ring, and a
 //!   third thread may see both rings empty.
-//! - **Sleeping.** A thread that parks after `Empty` must execute a SeqCst fence before
-//!   its last look at the ring. The owner must execute one between its push and its
-//!   check for sleepers. Otherwise each may miss what the other wrote.
-//! - **Wrapping.** A compare-and-swap on the head succeeds wrongly if its thread is
-//!   suspended before it while exactly a multiple of 2^32 positions go by: the thread
-//!   would claim slots that hold no items. With pushes and pops 2^32 positions take half
-//!   a minute or more. Two rings of pointers that only steal from each other take some
-//!   seconds, rings of bytes less than one.
+//! - **Sleeping.** A thread that parks after `Empty` must execute a SeqCst fence between
+//!   its announcement as a sleeper and its last look at the ring. The owner must execute
+//!   a SeqCst fence between its push and its check for sleepers. Otherwise each may miss
+//!   what the other wrote.
+//! - **Wrapping.** A compare-and-swap on the head succeeds wrongly if exactly a multiple
+//!   of 2^32 positions go by while its thread is suspended between the load of the head
+//!   and the compare-and-swap. The thread would then claim slots that hold no items. With
+//!   pushes and pops, 2^32 positions take half a minute or more. Two rings of pointers
+//!   that only steal from each other take some seconds, rings of bytes less than one.
 
 mod head;
 mod overflow;

@@ -26,7 +26,7 @@
 //!
 //! type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 //!
-//! /// Keeps tasks until somebody calls `run`, and polls until all are done.
+//! /// Keeps tasks until `run` is called, which polls them until all are done.
 //! #[derive(Default)]
 //! struct Queue(Mutex<Vec<Boxed>>);
 //!

@@ -6,7 +6,7 @@
 //! Linux can move the cost: `membarrier(2)` makes every running thread of the process
 //! execute a full fence. So:
 //!
-//! - [`light`] only prevents that the compiler moves accesses across it;
+//! - [`light`] only keeps the compiler from moving accesses across it;
 //! - [`heavy`] is a fence for the caller and for all other threads of the process.
 //!
 //! Together they mean what two `fence(SeqCst)` mean (Mathieu Desnoyers, *membarrier

@@ -52,9 +52,10 @@ fn fence_everywhere() {
     }
 }
 
-/// A sandbox that was set up meanwhile forbids the call. From now on every `light` is a
-/// real fence. Stores that other threads made before become visible by themselves, in much
-/// less time than this function waits. This happens at most once in the life of a process.
+/// A sandbox that was set up meanwhile forbids the call. From now on every thread executes
+/// a real fence in `light`. Stores that other threads made before become visible by
+/// themselves, in much less time than this function waits. This happens at most once in the
+/// life of a process.
 #[cold]
 fn lose_permission() {
     STATE.store(REFUSED, Ordering::Relaxed);
