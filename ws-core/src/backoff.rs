@@ -1,10 +1,10 @@
 //! Exponential back-off: waiting a little longer each time.
 //!
-//! A thread that finds nothing to do and tries again at once costs the others:
-//! each attempt pulls their cache lines away, and the processor it burns may be
-//! the one they need. [`Backoff`] makes the pauses between attempts grow, in
-//! three stages, each cheaper for others and slower to react than the one
-//! before:
+//! A thread that finds nothing to do and tries again at once slows the other threads
+//! down. Each attempt takes cache lines away from them, and the thread may keep the
+//! processor that they need. [`Backoff`] makes the pauses between attempts grow, in
+//! three stages. Each stage is cheaper for other threads than the stage before, and
+//! slower to react:
 //!
 //! 1. **spin**, 1, 2, 4 … 32 hints: the thread keeps its processor; about a
 //!    microsecond in all;
@@ -14,45 +14,45 @@
 //!
 //! # What it costs, and when to park instead
 //!
-//! Nobody wakes a sleeper of this kind. It learns of work up to one cap too
-//! late, and while there is none it still wakes up a thousand times a second
-//! (at the default cap), which takes one or two hundredths of a processor.
-//! [`Park`](crate::Park) has neither cost, and is the right way to wait
-//! wherever the other side can be made to call
-//! [`unpark`](crate::Unpark::unpark). `Backoff` is for the rest: a condition in
-//! memory that somebody changes without telling, or a lost race that another
-//! thread is about to finish.
+//! No thread wakes a thread that sleeps here. The sleeper learns of work up to one
+//! cap too late. While there is no work, the sleeper still wakes up a thousand times
+//! a second (at the default cap), which takes one or two hundredths of a processor.
+//! [`Park`](crate::Park) has neither cost. It is the right way to wait if the other
+//! side can call [`unpark`](crate::Unpark::unpark). `Backoff` is for the other cases:
+//! a condition in memory that another thread changes without a notification, or a
+//! lost race that another thread is about to finish.
 
 use core::time::Duration;
 
 use crate::sync::{hint, thread};
 
-/// Stage 1 ends after this many rounds, the last of 2⁵ hints. A hint took 12 ns
+/// Stage 1 ends after this many rounds; the last round has 2⁵ hints. A hint took 12 ns
 /// on an x86-64 server and takes up to four times that on others, so the stage
-/// lasts 1 to 3 µs: less than a sleep and its wake-up cost. Whether another
+/// lasts 1 to 3 µs. That is less than a sleep and its wake-up cost. Whether another
 /// number is better was not measured.
 const SPIN_ROUNDS: u32 = 6;
 
-/// Stage 2 ends after this many further rounds, 0.2 µs each where nobody else is
-/// ready. One would do on a machine with an idle core; a few give several ready
-/// threads their turn. Whether another number is better was not measured.
+/// Stage 2 ends after this many further rounds. A round takes 0.2 µs if no other thread
+/// is ready. One round would be enough on a machine with an idle core. With a few
+/// rounds, several ready threads have their turn. Whether another number is better was
+/// not measured.
 const YIELD_ROUNDS: u32 = 4;
 
 /// The first sleep. The system rounds it up: Linux adds its timer slack, 50 µs by
-/// default, and 1 µs took 79 µs in all. The first sleeps all last about as long.
+/// default, and 1 µs took 79 µs in all. So the first sleeps all last about as long.
 const FIRST_NAP: Duration = Duration::from_micros(1);
 
-/// The longest sleep unless the caller chooses. Some 900 wake-ups a second then
-/// took 2 % of one processor, on a virtual machine under Linux.
+/// The longest sleep unless the caller chooses another. With this cap, some 900 wake-ups
+/// a second took 2 % of one processor, on a virtual machine under Linux.
 const DEFAULT_CAP: Duration = Duration::from_millis(1);
 
 /// Pauses that grow from a few spins to sleeps, for callers that cannot park.
 ///
 /// Call [`snooze`](Self::snooze) after each failed attempt and
-/// [`reset`](Self::reset) after a successful one. A caller that has something
-/// to block on should do so once [`is_sleeping`](Self::is_sleeping) is true,
-/// and one whose partner can wake it should use [`Park`](crate::Park) from the
-/// start: a back-off reacts late and never stops waking up.
+/// [`reset`](Self::reset) after a successful one. A caller that can block should
+/// block as soon as [`is_sleeping`](Self::is_sleeping) is true. A caller that another
+/// thread can unpark should use [`Park`](crate::Park) from the start: a back-off
+/// reacts late and never stops waking up.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,8 +99,9 @@ impl Backoff {
 
     /// Creates a back-off whose sleeps grow to `cap`.
     ///
-    /// The cap is how late the caller may learn of what it waits for, but for
-    /// the system's own delay. A cap of zero never sleeps: it goes on yielding.
+    /// The cap is the longest delay before the caller learns of what it waits for; the
+    /// system adds its own delay. With a cap of zero the caller never sleeps: it
+    /// continues to yield.
     ///
     /// ```
     /// use std::time::Duration;
@@ -121,8 +122,7 @@ impl Backoff {
         }
     }
 
-    /// Pauses, for longer than the time before: spins, later yields, at last
-    /// sleeps.
+    /// Pauses, for longer than the last time: first spins, then yields, then sleeps.
     ///
     /// ```
     /// use ws_core::Backoff;
@@ -162,10 +162,10 @@ impl Backoff {
         *self = Self::with_cap(self.cap);
     }
 
-    /// Whether the next [`snooze`](Self::snooze) sleeps.
+    /// Returns whether the next [`snooze`](Self::snooze) sleeps.
     ///
-    /// This is the moment to block instead, for a caller that can: the short
-    /// waits are used up, so the cost of blocking no longer matters.
+    /// At this moment a caller that can block should block instead: the short waits
+    /// are over, so the cost of blocking no longer matters.
     ///
     /// ```
     /// use ws_core::Backoff;
@@ -188,7 +188,7 @@ impl Backoff {
         self.round == SPIN_ROUNDS + YIELD_ROUNDS && !self.cap.is_zero()
     }
 
-    /// Chooses this pause and makes the next one longer.
+    /// Chooses this pause and makes the next pause longer.
     fn advance(&mut self) -> Pause {
         if self.is_sleeping() {
             let nap = self.nap.min(self.cap);
@@ -225,8 +225,8 @@ mod imp {
 
 #[cfg(test)]
 mod tests {
-    //! The sequence of pauses, without taking them; the pauses themselves are
-    //! tested from outside, in the `tests` member.
+    //! The sequence of pauses, which these tests do not take. The pauses themselves
+    //! are tested from outside, in the `tests` member.
 
     use alloc::vec::Vec;
 

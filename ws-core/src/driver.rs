@@ -1,39 +1,41 @@
 //! Sleeping in a reactor: the hook under which I/O plugs in.
 //!
 //! An executor without I/O sleeps in parkers. If its tasks wait for sockets and
-//! timers, someone has to ask the operating system about those, and the cheapest
-//! someone is a worker that has nothing else to do: instead of sleeping in its
-//! parker, it sleeps in the reactor. A [`Driver`] is what the executor needs to
-//! know of a reactor for that.
+//! timers, a thread must ask the operating system about these. The cheapest thread
+//! for that is a worker that has nothing else to do: instead of sleeping in its
+//! parker, the worker sleeps in the reactor. A [`Driver`] is what the executor needs
+//! to know of a reactor for that.
 //!
 //! # The contract
 //!
 //! What the executor promises:
-//! 1. **One at a time.** At most one thread is inside [`turn`](Driver::turn), and what
-//!    one did there happens before the next one enters.
-//! 2. **Inside a life.** Every call but [`wake`](Driver::wake) and
-//!    [`block_on`](Driver::block_on) comes from a thread that is in [`enter`](Driver::enter):
-//!    that of a worker, or one that stands in for the workers while all of them compute.
-//!    The latter only looks, with a timeout of zero.
+//! 1. **One at a time.** At most one thread is inside [`turn`](Driver::turn). What a
+//!    thread does there happens before the next thread enters.
+//! 2. **Inside a life.** Every call except [`wake`](Driver::wake) and
+//!    [`block_on`](Driver::block_on) comes from a thread that is in
+//!    [`enter`](Driver::enter). This is the thread of a worker, or a thread that stands
+//!    in for the workers while all of them compute. The latter only polls the reactor,
+//!    with a timeout of zero.
 //!
 //! What the driver promises:
-//! 1. **A wake is not lost.** After a call of `wake`, the `turn` that is under way, or
-//!    else the next one, returns without waiting. It may return at any time without a
-//!    reason as well, but in general it waits.
+//! 1. **A wake is not lost.** After a call of `wake`, the `turn` that is under way
+//!    returns without waiting, or else the next `turn` does. A `turn` may also return
+//!    at any time without a reason, but in general it waits.
 //! 2. **A wake publishes.** What happens before a `wake` happens before the return of
-//!    the `turn` that it ends.
-//! 3. **Wakers run inside the turn**, on its thread, as far as the driver can see to
-//!    it. If that is a worker's, the tasks they wake are queued on that worker, without a
-//!    notification of anyone; [`wake_local`](Driver::wake_local) tells the driver of it.
-//! 4. **Nothing is lost between turns.** An event that comes while nobody is inside is
-//!    seen by the next `turn`.
+//!    the `turn` that this `wake` ends.
+//! 3. **Wakers run inside the turn**, on its thread, as far as the driver can ensure
+//!    this. If the thread is a worker's, the tasks that are woken are queued on that
+//!    worker, and no other worker is notified. Instead, the executor calls
+//!    [`wake_local`](Driver::wake_local).
+//! 4. **Nothing is lost between turns.** If an event comes while no thread is inside
+//!    `turn`, the next `turn` sees the event.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::pin::Pin;
 use core::time::Duration;
 
-/// A future whose type is hidden, as [`Driver::block_on`] gets it.
+/// A future whose type is hidden, as [`Driver::block_on`] receives it.
 pub type Visitor<'a> = Pin<&'a mut dyn Future<Output = ()>>;
 
 /// A reactor that workers sleep in.
@@ -69,32 +71,34 @@ pub type Visitor<'a> = Pin<&'a mut dyn Future<Output = ()>>;
 /// ```
 pub trait Driver: Send + Sync + 'static {
     /// Runs the whole life of a worker, or of a thread that stands in for the workers,
-    /// inside whatever thread context the reactor's types need. Has to call `life` once.
+    /// inside the thread context that the reactor's types need. It must call `life` once.
     fn enter(&self, life: &mut dyn FnMut()) {
         life();
     }
 
-    /// Waits for events, a [`wake`](Self::wake), or the timeout, and wakes the tasks
-    /// concerned. Zero is one look without waiting; `None` is no timeout.
+    /// Waits for events, for a [`wake`](Self::wake), or until the timeout, and wakes the
+    /// tasks concerned. A timeout of zero polls the reactor once and does not wait.
+    /// `None` means no timeout.
     fn turn(&self, timeout: Option<Duration>);
 
-    /// Ends the turn under way, or the next one; from any thread.
+    /// Ends the turn that is under way, or else the next one. Any thread may call it.
     fn wake(&self);
 
-    /// A task was woken on the thread that is inside [`turn`](Self::turn): that should
-    /// return soon, for which no system call is needed.
+    /// Says that a task was woken on the thread that is inside [`turn`](Self::turn). The
+    /// `turn` should return soon. No system call is needed for that.
     fn wake_local(&self) {}
 
-    /// Runs one poll of a task, on a thread that is in [`enter`](Self::enter), inside whatever the reactor's types need there, such
-    /// as a budget. Has to call `poll` once.
+    /// Runs one poll of a task, on a thread that is in [`enter`](Self::enter), inside the
+    /// context that the reactor's types need there, such as a budget. It must call `poll`
+    /// once.
     fn poll_scope(&self, poll: &mut dyn FnMut()) {
         poll();
     }
 
-    /// Runs a future on a thread that is no worker's, inside whatever thread context the
-    /// reactor's types need. Has to poll it until it is ready: by `wait`, which is the
-    /// executor's own way, or by a `block_on` of the reactor's. Inside such a future, the calls of
-    /// `block_on` of executors without a driver come here, too.
+    /// Runs a future on a thread that is not a worker, inside the thread context that the
+    /// reactor's types need. It must poll the future until the future is ready: by `wait`,
+    /// which is the executor's own way, or by a `block_on` of the reactor's. Calls of
+    /// `block_on` inside such a future come here, too, if their executor has no driver.
     fn block_on(&self, future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
         wait(future);
     }

@@ -4,16 +4,15 @@
 //! |---|---|
 //! | [`ring`] | a bounded FIFO for its owner; thieves take half of it in one claim |
 //! | [`chase_lev`] | a growable deque: LIFO for its owner, FIFO for thieves |
-//! | [`slot`] | a place for one item that its owner fills and anyone may take |
+//! | [`slot`] | a place for one item; its owner fills it, any thread may take the item |
 //! | [`FastRand`] | a PRNG for choosing victims |
 //! | [`park`] | putting a worker to sleep and waking it: [`Park`], [`Unpark`], [`ThreadParker`] |
 //! | [`spawn`] | handing a future to any executor: [`Spawn`], [`DynSpawn`] |
 //! | [`Backoff`] | waiting a little longer each time, for callers that cannot park |
 //!
-//! Every queue comes as two halves: an `Owner`, which is one thread's at a time
-//! and cannot be shared, and a `Stealer`, which is cloned to every thread that
-//! may steal. The type system keeps the roles apart; no `unsafe` is needed to
-//! use them.
+//! Every queue has two halves. The `Owner` belongs to one thread at a time and
+//! cannot be shared. The `Stealer` can be cloned for every thread that may steal.
+//! The type system keeps the roles apart: the queues need no `unsafe` to use.
 //!
 //! ```
 //! use ws_core::{Steal, ring};
@@ -31,17 +30,17 @@
 //!
 //! # Features
 //!
-//! - `std` (default): [`ThreadParker`] and [`Backoff`]. Without it the crate is
-//!   `no_std` with `alloc`; it needs 64-bit atomics.
+//! - `std` (default): [`ThreadParker`] and [`Backoff`]. Without this feature the
+//!   crate is `no_std` with `alloc`. The crate needs 64-bit atomics.
 //! - `futures`: adapters between [`Spawn`] and `futures::task::Spawn`.
 //! - `testing`: the conformance suite for parkers.
 //!
 //! # How it is checked
 //!
-//! Every protocol here has loom models, run to the end of their state space, and
-//! mutants of this source that those models must catch; the queues are checked
-//! for linearizability under shuttle's schedulers and against a `VecDeque` by
-//! property tests and fuzzing. The module docs hold the arguments themselves.
+//! Every protocol here has loom models, which run to the end of their state space,
+//! and mutants of this source, which those models must catch. The queues are checked
+//! for linearizability under shuttle's schedulers, and against a `VecDeque` by
+//! property tests and fuzzing. The module docs contain the arguments themselves.
 
 #![no_std]
 

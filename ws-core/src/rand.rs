@@ -1,4 +1,4 @@
-//! A small, fast PRNG: which worker to steal from, and in which order.
+//! A small, fast PRNG: it chooses victims, and the order in which to try them.
 //!
 //! [`FastRand`] is xorshift64+ with the shifts [17, 7, 16] over two 32-bit
 //! halves: the state is one 64-bit xorshift register (Marsaglia, *Xorshift
@@ -6,14 +6,14 @@
 //! scramblings of Marsaglia's xorshift generators*, 2017). A step is a dozen
 //! shifts, xors and one addition; there is no memory access and no division.
 //!
-//! It is **not for secrets**: a few outputs give the whole state away.
+//! The generator is **not for secrets**: a few outputs reveal the whole state.
 //!
 //! # The zero state
 //!
-//! The step is linear over bits, so (0, 0) is a fixed point, and from every
-//! other state the period is exactly 2⁶⁴ − 1: the order of the step's 64 × 64
-//! bit matrix, which a unit test computes. At (0, 0) the generator would not
-//! only be constant: [`below`](FastRand::below) would reject zero for ever.
+//! The step is linear over bits, so (0, 0) is a fixed point. From every other state
+//! the period is exactly 2⁶⁴ − 1: the order of the step's 64 × 64 bit matrix, which
+//! a unit test computes. At (0, 0) the output would be constant, and
+//! [`below`](FastRand::below) would reject zero for ever.
 //!
 //! # Seeding
 //!
@@ -23,20 +23,21 @@
 //! distinct states, and seeds that differ in one bit give unrelated ones.
 //!
 //! Exactly one seed, `0x61C8864680B583EB` (that is −[`GOLDEN`]), would give the
-//! zero state. It gets `mix(1 << 63)` instead and so shares its sequence with
-//! one other seed; 2⁶⁴ seeds cannot have 2⁶⁴ − 1 states to themselves.
+//! zero state. This seed has the state `mix(1 << 63)` instead, and so shares its
+//! sequence with one other seed: 2⁶⁴ seeds cannot all have distinct states among
+//! 2⁶⁴ − 1.
 //!
 //! Worker `i` is seeded as `seed + i * GOLDEN`, so the workers' states are
 //! successive outputs of one SplitMix64. [`GOLDEN`] is odd, hence `i * GOLDEN`
-//! is a bijection too, and no two workers share a state. Not even through the
-//! replacement for zero: that would take two indices whose difference `d` has
+//! is a bijection too, and no two workers share a state. The replacement for zero
+//! does not change that: two workers would need indices whose difference `d` has
 //! `d * GOLDEN == 1 << 63`, and the only such `d` is 2⁶³.
 //!
 //! # Published values
 //!
 //! `FastRand::new(0)` begins `4349898a f1d3f59f c0f2ca84 65290efd`, in
 //! hexadecimal, on every platform. The sequence of a seed is part of the
-//! public interface: a change of it is a breaking change.
+//! public interface: a change of the sequence is a breaking change.
 
 use core::iter::FusedIterator;
 
@@ -56,15 +57,15 @@ const fn mix(z: u64) -> u64 {
 ///
 /// A random word `w` is mapped to the upper half of the product `w * n`. That
 /// alone is biased: 2^BITS words do not divide evenly among `n` results. Each
-/// result owns the products in one range of 2^BITS, and the lower half of a
+/// result has the products in one range of 2^BITS, and the lower half of a
 /// product is its place in that range. Words whose place is below 2^BITS mod
 /// `n` are rejected, which leaves every result exactly ⌊2^BITS / n⌋ words.
 ///
-/// The remainder costs a division. It is less than `n`, so it is only computed
-/// when the place is below `n`, and for small `n` that is nearly never.
+/// The remainder costs a division. The remainder is less than `n`, so it is computed
+/// only if the place is below `n`. For small `n` that is nearly never the case.
 ///
 /// The width is a parameter so that a test can try every word of the 8-bit
-/// instance; production uses the 32-bit instance of the same text.
+/// instance. Production uses the 32-bit instance of the same text.
 macro_rules! lemire {
     ($name:ident, $word:ty, $wide:ty) => {
         /// A uniform word below `n`, which is not 0, from uniform words `next`.
@@ -87,12 +88,13 @@ lemire!(below_u32, u32, u64);
 
 /// A fast pseudo-random number generator, fixed by its seed. Not for secrets.
 ///
-/// Its use is to choose among workers: it holds eight bytes, a number takes one
-/// to two nanoseconds, and equal seeds give equal sequences, so that a run can
-/// be repeated. Each worker owns one; sharing would need a lock or an atomic.
+/// It serves to choose among workers: see [`victims`](Self::victims). A generator
+/// takes eight bytes, and a number one to two nanoseconds. Equal seeds give equal
+/// sequences, so that a run can be repeated. Each worker has a generator of its own:
+/// a shared generator would need a lock or an atomic.
 ///
 /// The sequence of a seed does not change between versions or platforms. Its
-/// period is 2⁶⁴ − 1. See [`victims`](Self::victims) for what it is for.
+/// period is 2⁶⁴ − 1.
 ///
 /// ```
 /// use ws_core::FastRand;
@@ -106,8 +108,8 @@ lemire!(below_u32, u32, u64);
 /// ```
 #[derive(Clone, Debug)]
 pub struct FastRand {
-    // Invariant: not both zero. `new` establishes it, and the step preserves
-    // it because it is invertible and maps zero to zero.
+    // Invariant: not both are zero. `new` establishes the invariant. The step
+    // preserves it, because the step is invertible and maps zero to zero.
     one: u32,
     two: u32,
 }
@@ -122,8 +124,8 @@ impl FastRand {
     /// ```
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        // Only zero is mixed to zero; 2⁶³ is what no other worker of the same
-        // executor can have (see the module docs).
+        // Only zero is mixed to zero. No other worker of the same executor can have
+        // 2⁶³ here (see the module docs).
         let state = match seed.wrapping_add(GOLDEN) {
             0 => mix(1 << 63),
             z => mix(z),
@@ -136,8 +138,8 @@ impl FastRand {
 
     /// Creates the generator of worker `index` of an executor seeded with `seed`.
     ///
-    /// Workers of one executor are never in the same state, whatever the seed,
-    /// and need no distinct seeds of their own. Worker 0 has the sequence of
+    /// Two workers of one executor never start in the same state, whatever the seed,
+    /// so they need no distinct seeds of their own. Worker 0 has the sequence of
     /// `new(seed)`.
     ///
     /// ```
@@ -151,10 +153,10 @@ impl FastRand {
         Self::new(seed.wrapping_add((index as u64).wrapping_mul(GOLDEN)))
     }
 
-    /// The next 32 random bits.
+    /// Returns the next 32 random bits.
     ///
-    /// Over the whole period every value comes equally often, but for 0, which
-    /// comes once less: it is the sum of the halves of the missing zero state.
+    /// Over the whole period every value comes equally often, except 0, which comes
+    /// once less: 0 is the sum of the halves of the missing zero state.
     ///
     /// ```
     /// use ws_core::FastRand;
@@ -172,11 +174,11 @@ impl FastRand {
         s0.wrapping_add(s1)
     }
 
-    /// A random number below `n`, each with exactly the same chance.
+    /// Returns a random number below `n`, each with exactly the same chance.
     ///
     /// Plain multiply-and-shift would prefer some results, by 2 · 10⁻⁹ at
-    /// `n = 10`; this takes Lemire's rejection, which costs one compare and
-    /// draws a second number with a chance below `n / 2³²`.
+    /// `n = 10`. Lemire's rejection avoids this. It costs one compare, and draws a
+    /// second number with a chance below `n / 2³²`.
     ///
     /// # Panics
     ///
@@ -195,13 +197,13 @@ impl FastRand {
         below_u32(n, || self.next_u32())
     }
 
-    /// The order in which worker `me` of `workers` tries the others.
+    /// Returns the order in which worker `me` of `workers` tries the others.
     ///
     /// Every other worker comes once, in ascending order around the circle
-    /// from a random start. The caller is taken out before the start is drawn,
-    /// so each of the others is first with the same chance. (To draw among all
-    /// and skip the caller would give its successor two chances.) One number
-    /// is drawn per order, none when there is no one else.
+    /// from a random start. The start is drawn among the other workers, so each of
+    /// them is first with the same chance. (To draw among all workers and skip the
+    /// caller would give its successor two chances.) One number is drawn per order, and
+    /// none if there is no other worker.
     ///
     /// # Panics
     ///
@@ -237,11 +239,11 @@ impl FastRand {
     }
 }
 
-/// The order in which one worker tries all others, from
+/// The order in which one worker tries all other workers, from
 /// [`FastRand::victims`].
 ///
-/// It borrows nothing, so that the generator is free during the search, and a
-/// step is two compares and two additions.
+/// It borrows nothing, so the generator is free during the search. A step is two
+/// compares and two additions.
 ///
 /// ```
 /// use ws_core::FastRand;
@@ -290,7 +292,7 @@ impl FusedIterator for Victims {}
 
 #[cfg(test)]
 mod tests {
-    //! What needs the state or the 8-bit reduction; the rest is tested from
+    //! The tests that need the state or the 8-bit reduction. All else is tested from
     //! outside, in the `tests` member.
 
     use alloc::collections::BTreeSet;
@@ -319,8 +321,8 @@ mod tests {
         state(&rand)
     }
 
-    /// Feeds every 8-bit word once to a reduction, for every `n`, and counts
-    /// what is accepted. Gives the first `n` whose results are not all
+    /// Gives every 8-bit word once to a reduction, for every `n`, and counts
+    /// the accepted words. Returns the first `n` whose results are not all
     /// accepted exactly ⌊256 / n⌋ times.
     fn first_uneven(reduce: impl Fn(u8, &mut dyn FnMut() -> u8) -> u8) -> Option<u8> {
         (1..=u8::MAX).find(|&n| {
@@ -386,14 +388,14 @@ mod tests {
         assert_eq!(ZERO_SEED, 0x61C8_8646_80B5_83EB);
         assert_eq!(mix(ZERO_SEED.wrapping_add(GOLDEN)), 0);
         assert_ne!(state(&FastRand::new(ZERO_SEED)), 0);
-        // `unmix` undoes `mix`, so `mix` is a bijection and no other seed
-        // comes to zero.
+        // `unmix` undoes `mix`, so `mix` is a bijection, and no other seed
+        // gives the zero state.
         for n in 0..10_000_u64 {
             let z = n.wrapping_mul(0xD134_2543_DE82_EF95) ^ (n << 50);
             assert_eq!(unmix(mix(z)), z);
             assert_eq!(mix(unmix(z)), z);
         }
-        // It shares its sequence with this seed, and with no other.
+        // `ZERO_SEED` shares its sequence with this seed, and with no other.
         let twin = ZERO_SEED ^ 1 << 63;
         assert_eq!(
             state(&FastRand::new(twin)),
@@ -402,8 +404,8 @@ mod tests {
     }
 
     fn unmix(z: u64) -> u64 {
-        // The inverses of the odd factors, by Newton's iteration: x * inv = 1
-        // to twice as many bits each round.
+        // The inverses of the odd factors, by Newton's iteration: in each round,
+        // x * inv = 1 holds to twice as many bits.
         let inverse = |x: u64| {
             (0..6).fold(x, |inv, _| {
                 inv.wrapping_mul(2_u64.wrapping_sub(x.wrapping_mul(inv)))

@@ -1,16 +1,17 @@
-//! A place for one item: its owner fills it, anyone may take it.
+//! A place for one item: its owner fills it, any thread may take the item.
 //!
 //! # The idea
 //!
-//! The slot is one atomic pointer, null when empty. Only the owner makes it
-//! non-null, so when the owner sees null it stays null until the owner itself
-//! changes it: filling an empty slot is a plain store. Everyone empties it by
-//! swapping null in, and whoever gets the pointer out has the item: taking is
-//! one read-modify-write operation, and needs no second try.
+//! The slot is one atomic pointer, which is null when the slot is empty. Only the
+//! owner makes the pointer non-null. So if the owner reads null, the pointer stays
+//! null until the owner itself changes it, and filling an empty slot is a plain
+//! store. Any thread empties the slot by swapping null in, and the thread whose swap
+//! returns the pointer has the item. So taking is one read-modify-write operation and
+//! needs no second attempt.
 //!
-//! An executor keeps the task that was woken last here, to run it next while its
-//! data is in the cache. Because thieves can take it, that task is not stuck
-//! when the one before it blocks.
+//! An executor keeps the task that was woken last in a slot, and runs it next, while
+//! the task's data is in the cache. Thieves can take this task, so it is not stuck
+//! while the task before it blocks.
 //!
 //! # Memory ordering
 //!
@@ -18,7 +19,7 @@
 //! |---|---|---|---|
 //! | `slot.publish` | owner: store or swap in `push` | taker: swap in `take` | what the item points to |
 //!
-//! There is no edge back to the owner: it reuses nothing but the one word.
+//! There is no edge back to the owner: the owner reuses nothing but the one word.
 
 use alloc::boxed::Box;
 use core::cell::Cell;
@@ -31,8 +32,8 @@ use crate::chaos;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Arc, CachePadded};
 
-/// An owned item that fits into one non-null, thin pointer: a [`Box`], an `Arc`, or
-/// a pointer type of your own.
+/// An owned item that can be turned into one non-null, thin pointer: a [`Box`], an
+/// `Arc`, or a pointer type of your own.
 ///
 /// ```
 /// use std::ptr::NonNull;
@@ -59,45 +60,47 @@ use crate::sync::{Arc, CachePadded};
 ///
 /// # Safety
 ///
-/// `from_raw(into_raw(item))` gives `item` back, on any thread if `Self: Send`,
-/// and a call of `into_raw` keeps the item alive until then.
+/// `from_raw(into_raw(item))` must give `item` back: on any thread if `Self: Send`.
+/// Between the two calls the item must stay alive.
 pub unsafe trait Pointer: Sized {
-    /// Turns the item into a pointer, which now owns it.
+    /// Turns the item into a pointer, which now owns the item.
     fn into_raw(self) -> NonNull<()>;
 
     /// Turns the pointer back into the item.
     ///
     /// # Safety
     ///
-    /// `raw` came from [`into_raw`](Self::into_raw) of this type, and is turned
-    /// back once.
+    /// `raw` must come from [`into_raw`](Self::into_raw) of this type, and must be
+    /// turned back only once.
     unsafe fn from_raw(raw: NonNull<()>) -> Self;
 }
 
-// SAFETY: `Box::into_raw` and `Box::from_raw` are inverse, and a box's pointer
-// is not null.
+// SAFETY: `Box::from_raw` undoes `Box::leak`, on any thread if the box is `Send`. A
+// leaked box stays alive.
 unsafe impl<T> Pointer for Box<T> {
     fn into_raw(self) -> NonNull<()> {
         NonNull::from(Box::leak(self)).cast()
     }
 
     unsafe fn from_raw(raw: NonNull<()>) -> Self {
-        // SAFETY: the caller promises that it came out of a box of this type.
+        // SAFETY: the caller promises that the pointer came from `into_raw`, which
+        // leaked a box of this type, and that it is turned back only once.
         unsafe { Box::from_raw(raw.cast().as_ptr()) }
     }
 }
 
-// SAFETY: `Arc::into_raw` and `Arc::from_raw` are inverse, and an arc's pointer
-// is not null.
+// SAFETY: `Arc::from_raw` undoes `Arc::into_raw`, on any thread if the arc is
+// `Send`. The reference that `into_raw` does not release keeps the content alive.
 unsafe impl<T> Pointer for alloc::sync::Arc<T> {
     fn into_raw(self) -> NonNull<()> {
         let raw = alloc::sync::Arc::into_raw(self).cast_mut().cast();
-        // SAFETY: it points to the arc's content.
+        // SAFETY: the pointer is to the arc's content, so it is not null.
         unsafe { NonNull::new_unchecked(raw) }
     }
 
     unsafe fn from_raw(raw: NonNull<()>) -> Self {
-        // SAFETY: the caller promises that it came out of an arc of this type.
+        // SAFETY: the caller promises that the pointer came from `into_raw`, which
+        // took it from an arc of this type, and that it is turned back only once.
         unsafe { alloc::sync::Arc::from_raw(raw.cast().as_ptr()) }
     }
 }
@@ -126,54 +129,55 @@ pub fn new<P: Pointer>() -> (Owner<P>, Stealer<P>) {
 
 /// What both halves share.
 struct Slot<P: Pointer> {
-    /// The item, or null. Made non-null by the owner alone, null by anyone.
+    /// The item, or null. Only the owner makes it non-null; any thread makes it null.
     item: CachePadded<AtomicPtr<()>>,
-    /// Items go in through one half and come out of the other, so the type must
-    /// not vary: an owner of short-lived items is no owner of long-lived ones.
+    /// Items go in through one half and come out of the other, so the type must be
+    /// invariant: an owner of short-lived items must not become an owner of
+    /// long-lived items.
     items: PhantomData<fn(P) -> P>,
 }
 
-// SAFETY: the halves hand items from thread to thread, so `P: Send` is needed;
-// no reference to an item is ever shared, so `P: Sync` is not.
+// SAFETY: the halves move items from thread to thread, so `P: Send` is needed. No
+// reference to an item is ever shared, so `P: Sync` is not needed.
 unsafe impl<P: Pointer + Send> Sync for Slot<P> {}
-// SAFETY: as above; the slot owns its item.
+// SAFETY: the slot owns its item, so it may move to another thread if the item may.
 unsafe impl<P: Pointer + Send> Send for Slot<P> {}
 
-// No user code runs while the slot is changed, so a panic finds it in order.
+// No user code runs while the slot is changed, so a panic leaves it consistent.
 impl<P: Pointer> UnwindSafe for Slot<P> {}
 impl<P: Pointer> RefUnwindSafe for Slot<P> {}
 
 impl<P: Pointer> Slot<P> {
     fn is_empty(&self) -> bool {
-        // ORDERING: relaxed; nothing is read through it.
+        // ORDERING: relaxed; nothing is read through this pointer.
         self.item.load(Ordering::Relaxed).is_null()
     }
 
     #[inline]
     fn take(&self) -> Option<P> {
-        // An empty slot is the common case, and a load does not pull its cache
-        // line away from the owner.
+        // An empty slot is the common case. A load does not take the cache line
+        // away from the owner, as a swap does.
         if self.is_empty() {
             return None;
         }
         chaos::point("slot.take.seen");
-        // ORDERING(slot.publish): acquire side; otherwise the taker could see the
-        // item's memory as it was before.
+        // ORDERING(slot.publish): acquire side; without it the taker could see the
+        // item's memory as it was before the push.
         self.adopt(self.item.swap(ptr::null_mut(), Ordering::Acquire))
     }
 
-    /// Turns what came out of the slot into an item.
+    /// Turns the result of a swap into an item.
     #[inline(always)]
     fn adopt(&self, raw: *mut ()) -> Option<P> {
-        // SAFETY: what is in the slot was put there by `push`, and a swap gives
-        // it to one caller only.
+        // SAFETY: every non-null pointer in the slot was put there by `push`, from
+        // `into_raw` of this type. A swap takes it out, so only one caller has it.
         NonNull::new(raw).map(|raw| unsafe { P::from_raw(raw) })
     }
 }
 
-/// The half that fills the slot; one thread's at a time.
+/// The half that fills the slot. It belongs to one thread at a time.
 ///
-/// It may move to another thread, but it can be neither shared nor cloned:
+/// It may move to another thread. It can be neither shared nor cloned:
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
@@ -185,7 +189,7 @@ impl<P: Pointer> Slot<P> {
 /// let second = owner.clone();
 /// ```
 ///
-/// Nor can its items be made to live longer or shorter than the stealers':
+/// The lifetime of its items is exactly that of the stealers' items:
 ///
 /// ```compile_fail,E0505
 /// let (owner, stealer) = ws_core::slot::new::<Box<&'static str>>();
@@ -202,9 +206,10 @@ pub struct Owner<P: Pointer> {
 impl<P: Pointer> RefUnwindSafe for Owner<P> {}
 
 impl<P: Pointer> Owner<P> {
-    /// Puts `item` in; returns the item that was there, if no one took it.
+    /// Puts `item` into the slot. Returns the item that was there, if no thread had
+    /// taken it.
     ///
-    /// A plain store if the slot is empty, one read-modify-write otherwise.
+    /// The cost is a plain store if the slot is empty, else one read-modify-write.
     ///
     /// ```
     /// let (owner, _) = ws_core::slot::new();
@@ -217,14 +222,14 @@ impl<P: Pointer> Owner<P> {
         let raw = item.into_raw().as_ptr();
         if self.slot.is_empty() {
             chaos::point("slot.push.empty");
-            // ORDERING(slot.publish): release side. A plain store loses nothing:
-            // no one but us makes the slot non-null.
+            // ORDERING(slot.publish): release side. A plain store loses no item:
+            // only the owner makes the slot non-null.
             self.slot.item.store(raw, Ordering::Release);
             return None;
         }
         chaos::point("slot.push.full");
-        // ORDERING(slot.publish): release side for the new item. The old one is
-        // our own and needs no acquire.
+        // ORDERING(slot.publish): release side for the new item. The old item was
+        // pushed by this same owner and needs no acquire.
         self.slot.adopt(self.slot.item.swap(raw, Ordering::Release))
     }
 
@@ -241,7 +246,7 @@ impl<P: Pointer> Owner<P> {
         self.slot.take()
     }
 
-    /// Returns whether the slot is empty; thieves may empty it any time.
+    /// Returns whether the slot is empty. Thieves may empty it at any time.
     ///
     /// ```
     /// let (owner, _) = ws_core::slot::new::<Box<u8>>();
@@ -268,7 +273,7 @@ impl<P: Pointer> Owner<P> {
     }
 }
 
-/// The half that takes; clone it for every thread that may.
+/// The half that takes. Clone it for every thread that may take the item.
 pub struct Stealer<P: Pointer> {
     slot: Arc<Slot<P>>,
 }
@@ -277,8 +282,10 @@ impl<P: Pointer> Stealer<P> {
     /// Takes the item out. There is no third outcome: if another thread was
     /// faster, the slot was empty at that moment.
     ///
-    /// Before a caller goes to sleep over `None` it needs a SeqCst fence, and so
-    /// does the owner between its push and its look for sleepers.
+    /// A thread that parks after `None` must execute a SeqCst fence between its
+    /// announcement as a sleeper and this call. The owner must execute a SeqCst fence
+    /// between its push and its check for sleepers. Otherwise each may miss what the
+    /// other wrote.
     ///
     /// ```
     /// let (owner, stealer) = ws_core::slot::new();

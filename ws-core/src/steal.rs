@@ -1,17 +1,17 @@
-//! What a thief gets: three outcomes, one enum.
+//! The outcome of an attempt to steal: an enum of three.
 
 /// The outcome of an attempt to steal.
 ///
-/// `Retry` is its own outcome because a worker that takes "I lost a race" for
-/// "there is nothing" may go to sleep over work that is there.
+/// `Retry` is an outcome of its own: a worker that confuses "another thread was
+/// faster" with "the queue is empty" may park although there is work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "a stolen item is lost when the result is ignored"]
 pub enum Steal<T> {
     /// The queue was empty at one moment during the call.
     Empty,
-    /// One item, now the caller's.
+    /// One item, which now belongs to the caller.
     Success(T),
-    /// Another thread was in the way; the queue may hold items.
+    /// Another thread was in the way. The queue may hold items.
     Retry,
 }
 
@@ -31,7 +31,7 @@ impl<T> Steal<T> {
         }
     }
 
-    /// Turns a stolen item into something else.
+    /// Applies `change` to the stolen item, if there is one.
     ///
     /// ```
     /// use ws_core::Steal;
@@ -46,7 +46,7 @@ impl<T> Steal<T> {
         }
     }
 
-    /// Whether the queue was seen empty.
+    /// Returns whether the queue was seen empty.
     ///
     /// ```
     /// use ws_core::Steal;
@@ -58,21 +58,21 @@ impl<T> Steal<T> {
         matches!(self, Steal::Empty)
     }
 
-    /// Whether an item was stolen.
+    /// Returns whether an item was stolen.
     #[must_use]
     pub const fn is_success(&self) -> bool {
         matches!(self, Steal::Success(_))
     }
 
-    /// Whether another thread was in the way.
+    /// Returns whether another thread was in the way.
     #[must_use]
     pub const fn is_retry(&self) -> bool {
         matches!(self, Steal::Retry)
     }
 
-    /// Tries `next` unless this attempt succeeded; remembers a `Retry`.
+    /// Tries `next` unless this attempt succeeded. A `Retry` is remembered.
     ///
-    /// A chain over several victims is `Empty` only if every one was empty:
+    /// A chain over several victims is `Empty` only if every victim was empty:
     ///
     /// ```
     /// use ws_core::Steal;
@@ -93,10 +93,10 @@ impl<T> Steal<T> {
     }
 }
 
-/// Goes from victim to victim until one has something.
+/// Tries one victim after the other until an attempt succeeds.
 ///
-/// The iterator is not asked for more after a success, so a lazy chain of
-/// attempts steals once:
+/// The iterator is not advanced after a success, so a lazy chain of attempts
+/// steals once:
 ///
 /// ```
 /// use ws_core::{FastRand, Steal, chase_lev};

@@ -1,13 +1,13 @@
 //! async-std's I/O.
 //!
 //! async-std is discontinued, but there is code that uses it. Its sockets and timers are
-//! async-io's. So they run on tasks of the executor that [`executor`] makes, as smol's
-//! do; see [`smol`](crate::smol) for what runs where. Its files use a pool of threads
-//! and need no reactor.
+//! async-io's. So they work in tasks of the executor that [`executor`] makes, as smol's
+//! do; see [`smol`](crate::smol) for what runs where. async-std's files use a pool of
+//! threads and need no reactor.
 //!
 //! async-std's `task::spawn` puts tasks on async-std's own threads. Use
 //! [`ws_executor::Handle::spawn`] instead. Where that is not possible,
-//! `compat/async-executor` in this repository moves async-std's threads, and smol's, to
-//! this workspace's queues by two lines in the `Cargo.toml` of the program.
+//! `compat/async-executor` in this repository can be used: with two lines in the
+//! `Cargo.toml` of the program, async-std's and smol's threads use this workspace's queues.
 
 pub use crate::smol::executor;

@@ -1,6 +1,6 @@
 //! hyper's traits for spawning and for timers.
 //!
-//! hyper knows no runtime. It is given an executor, a timer, and streams:
+//! hyper does not depend on a runtime. The program gives it an executor, a timer, and streams:
 //!
 //! | hyper's trait | with the feature `smol` | with the feature `tokio` |
 //! |---|---|---|
@@ -23,7 +23,7 @@ pub use smol_hyper::rt::FuturesIo;
 #[cfg(feature = "smol")]
 pub use smol_timer::SmolTimer;
 
-/// Spawns what hyper wants to run beside a connection, such as the streams of HTTP/2.
+/// Spawns the futures that hyper runs beside a connection, such as the streams of HTTP/2.
 ///
 /// ```
 /// use hyper::rt::Executor as _;

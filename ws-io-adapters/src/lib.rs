@@ -13,9 +13,8 @@
 //! | `hyper` | none | hyper's traits for executors and timers |
 //! | `quinn` | none | quinn's trait for runtimes |
 //!
-//! [`recipes`] has a few lines for each of the libraries with a trait of their own: libp2p,
-//! OpenDAL, Arti. No feature is on by default, and all may be on together. Every adapter is one
-//! call:
+//! [`recipes`] has a few lines for each library with a trait of its own: libp2p, OpenDAL, Arti.
+//! No feature is on by default, and all features may be on together. Every adapter is one call:
 //!
 //! ```
 //! # #[cfg(feature = "smol")] {

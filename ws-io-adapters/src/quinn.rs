@@ -6,7 +6,7 @@
 //! where all workers run them. The sockets and timers work on executors of the adapter for
 //! the same I/O, [`smol`](crate::smol) or [`tokio`](crate::tokio).
 //!
-//! The cost is one more pointer, and no more: quinn calls any runtime through a pointer.
+//! The only cost is one more pointer: quinn calls any runtime through a pointer.
 
 use std::io;
 use std::net::UdpSocket;

@@ -1,13 +1,13 @@
-//! Libraries with a trait of their own for executors, in ten lines each.
+//! Libraries that have their own trait for executors, in ten lines each.
 //!
 //! No feature is needed, and this module has no code: each of these traits is small, and a
-//! dependency on its library would be large. The programs compile with the versions that
+//! dependency on its library would be large. The examples compile with the versions that
 //! are named. They are not among the tests.
 //!
 //! # libp2p (libp2p-swarm 0.47)
 //!
 //! The trait is `libp2p::swarm::Executor`. Every closure that takes a future implements it.
-//! What else libp2p's transports need comes from [`tokio`](crate::tokio).
+//! Everything else that libp2p's transports need comes from [`tokio`](crate::tokio).
 //!
 //! ```ignore
 //! use libp2p::swarm::Config;
@@ -45,8 +45,8 @@
 //!
 //! A runtime of Arti's is put together from parts. Sockets, timers and TLS are those of Arti's
 //! tokio runtime, which every task of an executor of [`tokio`](crate::tokio) can use. Tasks and
-//! blocking calls are ours. (Arti's trait says that a blocking call continues when its handle
-//! is dropped. Here that holds once the call has begun.)
+//! blocking calls run on our executor. (Arti's trait says that a blocking call continues when
+//! its handle is dropped. Here that holds only if the call has already begun.)
 //!
 //! ```ignore
 //! use futures::task::{FutureObj, Spawn, SpawnError};

@@ -2,8 +2,7 @@
 //!
 //! async-io's types work on any thread: if no other thread drives the reactor, a thread named
 //! `async-io` does. But that thread must wake a worker for every event. Here a worker that runs
-//! out of tasks waits in the reactor itself, and runs the tasks that an event wakes on the
-//! spot.
+//! out of tasks waits in the reactor itself, and then runs the tasks that an event has woken.
 //!
 //! # What runs where
 //!
@@ -14,7 +13,7 @@
 //!   takes the reactor.
 //! - A task that is woken by an event runs on the thread that saw the event. No other
 //!   thread is woken, unless there is more than one such task.
-//! - Timers are async-io's, and fire in the same place.
+//! - Timers are async-io's. They fire on the thread that is in the reactor.
 //! - A thread in [`Executor::block_on`] is in an `async_io::block_on`, too. If no worker is in
 //!   the reactor, that thread itself sees the events that its future waits for.
 //! - When the worker that was in the reactor is kept by a poll for a millisecond or two, the

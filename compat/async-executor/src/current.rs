@@ -1,11 +1,12 @@
 //! The `run` that is being polled on a thread.
 //!
-//! While a `run` is polled, its ring is kept here, so that what is spawned and woken on
-//! the thread goes there. It is put back when the poll ends, however it ends: between
-//! polls the ring is part of the future, which may move to another thread, or be dropped.
+//! While a `run` is polled, its ring is kept here, so that tasks which are spawned and woken
+//! on the thread go into the ring. The ring is put back when the poll ends, also if the poll
+//! panics: between polls the ring is part of the future, which may move to another thread, or
+//! be dropped.
 //!
-//! Executors may be nested in each other, and in themselves: the inner poll takes the
-//! place of the outer one until it ends. The ring takes tasks of its own executor only.
+//! Executors may be nested in each other, and in themselves: the inner `run` replaces the
+//! outer `run` here until the inner poll ends. A ring takes tasks of its own executor only.
 
 use std::cell::RefCell;
 
@@ -19,9 +20,9 @@ thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// What is known of the `run` that is being polled.
+/// The executor and the ring of the `run` that is being polled.
 pub(crate) struct Current {
-    /// The address of its executor's state: only to compare with.
+    /// The address of its executor's state, which is only compared.
     pub(crate) state: usize,
     pub(crate) ring: ring::Owner<Runnable>,
 }
@@ -36,13 +37,14 @@ pub(crate) enum Pushed {
     NotHere(Runnable),
 }
 
-/// Pushes a task into the ring of the `run` that is polled on this thread, if that is of the
-/// same executor: the one whose state is at this address. Overflow goes to its `injector`.
+/// Pushes a task into the ring of the `run` that is polled on this thread, if that `run`
+/// belongs to the same executor: the executor whose state is at the address `state`. An
+/// overflow goes to the `injector` of that executor.
 pub(crate) fn push(state: usize, injector: &Injector, runnable: Runnable) -> Pushed {
     let mut runnable = Some(runnable);
     // A thread that is ending has no current `run`.
     let alone = CURRENT.try_with(|current| {
-        // Borrowed for changing only where no code of others runs.
+        // This cannot panic: the cell is mutably borrowed only where no other code runs.
         let current = current.borrow();
         let ring = &current.as_ref().filter(|it| it.state == state)?.ring;
         let alone = ring.is_empty();
@@ -58,24 +60,24 @@ pub(crate) fn push(state: usize, injector: &Injector, runnable: Runnable) -> Pus
     }
 }
 
-/// Uses the ring of the current `run`, if there is one. `using` must not call code of
-/// others.
+/// Uses the ring of the current `run`, if there is one. `using` must not call code of the
+/// user's.
 pub(crate) fn with<R>(using: impl FnOnce(Option<&ring::Owner<Runnable>>) -> R) -> R {
     CURRENT.with(|current| using(current.borrow().as_ref().map(|current| &current.ring)))
 }
 
-/// Makes `next` current, and returns what was; `None` if the thread is ending, and then
-/// `next` is left alone.
+/// Makes `next` current, and returns what was current before. If the thread is ending,
+/// returns `None` and does not change `next`.
 pub(crate) fn replace(next: &mut Option<Current>) -> Option<Option<Current>> {
     CURRENT
         .try_with(|current| current.replace(next.take()))
         .ok()
 }
 
-/// No `run` is current until this is dropped.
+/// No `run` is current on this thread until this value is dropped.
 pub(crate) struct Aside(Option<Current>);
 
-/// Puts the current `run` aside, for code that is not polled by it.
+/// Hides the current `run` from code that this `run` does not poll.
 pub(crate) fn aside() -> Aside {
     Aside(replace(&mut None).flatten())
 }

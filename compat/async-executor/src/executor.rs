@@ -10,9 +10,10 @@ use async_task::{Runnable, Task};
 use crate::state::State;
 use crate::task::new_task;
 
-/// An executor, run by whoever calls [`run`](Self::run) or [`tick`](Self::tick).
+/// An executor. Its tasks run on the threads that call [`run`](Self::run) or
+/// [`tick`](Self::tick).
 ///
-/// Tasks may borrow what outlives it. Dropping it drops their futures.
+/// Tasks may borrow what outlives the executor. Dropping the executor drops their futures.
 ///
 /// ```
 /// use async_executor::Executor;
@@ -42,16 +43,17 @@ use crate::task::new_task;
 /// ```
 pub struct Executor<'a> {
     state: OnceLock<Arc<State>>,
-    /// Tasks may live for `'a`: neither longer nor shorter will do.
+    /// Tasks may live for `'a`. The type must be invariant: `'a` can be neither lengthened
+    /// nor shortened.
     marker: PhantomData<fn(&'a ()) -> &'a ()>,
 }
 
-// Its parts are in order whatever panics.
+// A panic leaves all parts of an executor consistent.
 impl UnwindSafe for Executor<'_> {}
 impl RefUnwindSafe for Executor<'_> {}
 
 impl<'a> Executor<'a> {
-    /// Makes an executor; nothing is allocated before its first use.
+    /// Makes an executor. Nothing is allocated before its first use.
     ///
     /// ```
     /// use async_executor::Executor;
@@ -92,7 +94,7 @@ impl<'a> Executor<'a> {
         unsafe { self.spawn_any(future) }
     }
 
-    /// Spawns many tasks; their handles go into `handles`.
+    /// Spawns many tasks. Their handles go into `handles`.
     ///
     /// ```
     /// use futures_lite::future;
@@ -118,7 +120,7 @@ impl<'a> Executor<'a> {
         unsafe { self.spawn_any_many(futures, handles) };
     }
 
-    /// Polls one task, and returns whether one was due.
+    /// Polls one task, if a task is due, and returns whether it did.
     ///
     /// ```
     /// let executor = async_executor::Executor::new();
@@ -130,7 +132,7 @@ impl<'a> Executor<'a> {
         self.state.get().is_some_and(|state| state.try_tick())
     }
 
-    /// Polls one task, as soon as one is due.
+    /// Polls one task, as soon as a task is due.
     ///
     /// ```
     /// let executor = async_executor::Executor::new();
@@ -144,7 +146,8 @@ impl<'a> Executor<'a> {
 
     /// Polls tasks until `future` is ready, and returns its output.
     ///
-    /// Any number of `run`s may be polled, on any threads, and be dropped at any time.
+    /// Any number of `run`s may be polled, on any threads. A `run` may be dropped at any
+    /// time.
     ///
     /// ```
     /// let executor = async_executor::Executor::new();
@@ -156,17 +159,19 @@ impl<'a> Executor<'a> {
         self.state().run(future).await
     }
 
-    /// The state, made at the first use.
+    /// The state, which is made at the first use.
     pub(crate) fn state(&self) -> &Arc<State> {
         self.state.get_or_init(Arc::default)
     }
 
     /// # Safety
     ///
-    /// If the future is not `Send`, this executor is used on one thread only.
+    /// If the future is not `Send`, this executor must be used on one thread only.
     pub(crate) unsafe fn spawn_any<F: Future + 'a>(&self, future: F) -> Task<F::Output> {
-        // SAFETY: what the future borrows outlives `'a`, and `'a` outlives `self`, whose
-        // drop calls `drop_tasks`; the caller vouches for the thread.
+        // SAFETY: what the future borrows is there for all of `'a`, and `'a` outlives
+        // `self`, whose drop calls `drop_tasks`. If `self` is leaked, its futures are
+        // neither polled nor dropped any more (see `task.rs`). The caller promises that
+        // only this thread empties the queues if the future is not `Send`.
         let (runnable, task) = unsafe { new_task(self.state(), future) };
         runnable.schedule();
         task
@@ -217,15 +222,15 @@ impl fmt::Debug for Executor<'_> {
     }
 }
 
-/// Tasks that are scheduled together; the last ones when it is dropped, also if the
-/// iterator that makes them panics.
+/// Tasks that are scheduled together. The drop of the batch schedules the last tasks, also
+/// if the iterator that makes them panics.
 struct Batch<'s> {
     state: &'s Arc<State>,
     runnables: Vec<Runnable>,
 }
 
 impl<'s> Batch<'s> {
-    /// How many are scheduled together. Not measured.
+    /// How many tasks are scheduled together. Not measured.
     const SIZE: usize = 64;
 
     fn new(state: &'s Arc<State>) -> Self {

@@ -1,11 +1,12 @@
-//! The queue that all runners share: for wakes from elsewhere, and for overflows.
+//! The queue that all `run`s share: for tasks that are woken outside of a `run`, and for the
+//! overflow of rings.
 //!
-//! One locked queue. What is spawned and woken by tasks goes into rings, so there is
-//! less to share here than in an executor where every task comes by.
+//! It is one locked queue. Tasks that are spawned and woken by tasks go into rings, so fewer
+//! tasks go through this queue than in an executor with one queue for all tasks.
 //!
-//! `len` is written under the lock and read without it, as a hint. Who is about to sleep
-//! reads it after the fence of the sleep protocol, which pairs with the fence that
-//! follows every push.
+//! `len` is written under the lock and read without it, as a hint. A `run` that is about to
+//! sleep reads `len` after the fence of the sleep protocol. That fence pairs with the fence
+//! that follows every push.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -25,13 +26,12 @@ impl Injector {
         self.change(|queue| queue.push_back(runnable));
     }
 
-    /// Appends all under one lock; `runnables` are taken from memory, not from code of
-    /// the caller's.
+    /// Appends all `runnables` under one lock. The iterator must not run code of the user's.
     pub(crate) fn push_batch(&self, runnables: impl ExactSizeIterator<Item = Runnable>) {
         self.change(|queue| queue.extend(runnables));
     }
 
-    /// Takes the oldest.
+    /// Takes the oldest task.
     pub(crate) fn pull(&self) -> Option<Runnable> {
         if self.is_empty() {
             return None;
@@ -39,8 +39,8 @@ impl Injector {
         self.change(VecDeque::pop_front)
     }
 
-    /// Takes a fair share for one of `sharers`, but at most `limit`: returns the first,
-    /// and appends the others to `rest`, which has room for them.
+    /// Takes a fair share for one of `sharers`, but at most `limit` tasks. Returns the first
+    /// task and appends the others to `rest`.
     pub(crate) fn pull_batch(
         &self,
         sharers: usize,
@@ -74,7 +74,7 @@ impl Injector {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, VecDeque<Runnable>> {
-        // No user code runs under the lock, so the queue is in order whatever happened.
+        // No user code runs under the lock, so the queue is consistent whatever happened.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,18 +1,18 @@
 //! async-executor's interface, on the queues of [`ws_core`].
 //!
-//! smol, async-std and whatever else spawns through async-executor 1.14 run on this
-//! scheduler, unmodified, with two lines in the `Cargo.toml` of the program:
+//! smol, async-std and all other libraries that spawn through async-executor 1.14 run on
+//! this scheduler, unmodified, with two lines in the `Cargo.toml` of the program:
 //!
 //! ```toml
 //! [patch.crates-io]
 //! async-executor = { path = "../ws/compat/async-executor" }
 //! ```
 //!
-//! (the path is that of this directory; where a lock file names an older version, `cargo
-//! update -p async-executor` lets the patch take effect). The names, the signatures and what they promise
-//! are those of [async-executor](https://docs.rs/async-executor/1.14); its docs are the
-//! reference. This crate is never published. Programs on smol and async-std are among the
-//! tests; bevy_tasks 0.16, with its feature `async_executor`, was tried.
+//! The path is that of this directory. If a lock file names an older version, `cargo
+//! update -p async-executor` lets the patch take effect. The names, the signatures and
+//! the promises are those of [async-executor](https://docs.rs/async-executor/1.14); its
+//! docs are the reference. This crate is never published. Programs on smol and async-std
+//! are among the tests. bevy_tasks 0.16, with its feature `async_executor`, was tried.
 //!
 //! ```
 //! use async_executor::Executor;
@@ -25,41 +25,41 @@
 //! assert_eq!(future::block_on(executor.run(sum)), 6);
 //! ```
 //!
-//! # What differs below
+//! # What differs from async-executor
 //!
-//! - **Queues.** A task that is spawned or woken while a `run` is polled on the same thread
-//!   goes into the ring of that `run`, without a lock; async-executor sends every task
-//!   through one queue. An idle `run` steals half of another's ring. Wakes from other
-//!   threads, and tasks in overflowing rings, go to the injector.
-//! - **Sleeping.** Those of ws-executor's rules that work without threads of one's own: a
-//!   push notifies one sleeper, unless one is looking around already; the last one to find
-//!   something notifies the next (module `sleepers`).
-//! - **`run`** polls its future first, as the original does; but when it was woken for a
-//!   task, it polls one task before that, because the future may block.
+//! - **Queues.** If a task is spawned or woken while a `run` is polled on the same thread,
+//!   the task goes into the ring of that `run`, without a lock. async-executor sends every
+//!   task through one queue. An idle `run` steals half of another `run`'s ring. Tasks that
+//!   are woken on other threads, and the overflow of rings, go to the injector.
+//! - **Sleeping.** Of ws-executor's rules, those apply that need no threads of the executor's
+//!   own. A push notifies one sleeper, unless a `run` is already searching. The last
+//!   searcher that finds a task notifies the next sleeper (module `sleepers`).
+//! - **`run`** polls its future first, as the original does. But if the `run` was notified of
+//!   a task, it polls one task before that, because the future may block.
 //! - **`tick` and `try_tick`** also find tasks in the rings of concurrent `run`s.
 //! - **Dropping** an executor waits until every future is dropped, also if another thread
-//!   is in the middle of waking it; and the futures in the ring of a `run` that was leaked
+//!   is waking its task at that moment. The futures in the ring of a `run` that was leaked
 //!   are dropped, too.
 //! - **No code of the caller's runs under a lock**: no iterator, waker, or destructor.
 //!
-//! # What does not
+//! # What is the same
 //!
-//! - A future that panics when it is dropped during cancellation aborts the process:
+//! - If a future panics when it is dropped during cancellation, the process aborts:
 //!   [`Task`] is async-task's, as in the original.
-//! - A `run` or `tick` that another thread has woken, and that is then neither polled nor
-//!   dropped, keeps the notification: others may sleep although there is work. The thread
-//!   that wakes it may wait instead of polling its own `run`.
+//! - A `run` or `tick` that another thread has woken must be polled or dropped. Otherwise it
+//!   keeps the notification, and others may sleep although there is work. The thread that
+//!   wakes it may wait instead of polling its own `run`.
 //!
 //! # How it is made
 //!
 //! | module | what it is |
 //! |---|---|
 //! | `executor`, `local`, `static_executors` | the types of the interface |
-//! | `state` | what they share; spawning, ticking, the end |
-//! | `runner` | one `run`: its ring, and where it looks for tasks |
+//! | `state` | what these types share; spawning, ticking, the end |
+//! | `runner` | one `run`: its ring, and where it searches for tasks |
 //! | `current` | the `run` that is being polled on a thread |
-//! | `sleepers`, `seat` | who sleeps, and whom a push notifies; the part of one `run` in it |
-//! | `injector`, `rings` | the queue that all share; the queues of the others |
+//! | `sleepers`, `seat` | which `run`s sleep, and which of them a push notifies; the part of one `run` in that |
+//! | `injector`, `rings` | the queue that all `run`s share; the rings of all `run`s |
 //! | `thread_number` | a number for each thread |
 //! | `registry` | the tasks that are not finished, so that the end finds them |
 //! | `task` | making a task of a future that borrows, without async-task's checks; why that is sound |

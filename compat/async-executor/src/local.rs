@@ -9,7 +9,7 @@ use async_task::Task;
 
 use crate::Executor;
 
-/// An executor for futures that are not `Send`; it stays on its thread.
+/// An executor for futures that are not `Send`. It stays on its thread.
 ///
 /// ```
 /// use async_executor::LocalExecutor;
@@ -24,7 +24,7 @@ use crate::Executor;
 /// assert_eq!(futures_lite::future::block_on(executor.run(task)), 6);
 /// ```
 ///
-/// Neither it nor its futures can be sent or shared:
+/// Neither the executor nor its futures can be sent or shared:
 ///
 /// ```compile_fail,E0277
 /// fn send<T: Send>(_: T) {}
@@ -52,12 +52,12 @@ pub struct LocalExecutor<'a> {
     marker: PhantomData<Rc<()>>,
 }
 
-// Its parts are in order whatever panics.
+// A panic leaves all parts of an executor consistent.
 impl UnwindSafe for LocalExecutor<'_> {}
 impl RefUnwindSafe for LocalExecutor<'_> {}
 
 impl<'a> LocalExecutor<'a> {
-    /// Makes an executor; nothing is allocated before its first use.
+    /// Makes an executor. Nothing is allocated before its first use.
     ///
     /// ```
     /// assert!(async_executor::LocalExecutor::new().is_empty());
@@ -88,11 +88,12 @@ impl<'a> LocalExecutor<'a> {
     /// assert_eq!(futures_lite::future::block_on(executor.run(task)), 3);
     /// ```
     pub fn spawn<T: 'a>(&self, future: impl Future<Output = T> + 'a) -> Task<T> {
-        // SAFETY: the executor is neither `Send` nor `Sync`.
+        // SAFETY: this executor is neither `Send` nor `Sync`, so `inner` is used on this
+        // thread only.
         unsafe { self.inner.spawn_any(future) }
     }
 
-    /// Spawns many tasks; their handles go into `handles`.
+    /// Spawns many tasks. Their handles go into `handles`.
     ///
     /// ```
     /// let executor = async_executor::LocalExecutor::new();
@@ -105,11 +106,12 @@ impl<'a> LocalExecutor<'a> {
         futures: impl IntoIterator<Item = F>,
         handles: &mut impl Extend<Task<F::Output>>,
     ) {
-        // SAFETY: the executor is neither `Send` nor `Sync`.
+        // SAFETY: this executor is neither `Send` nor `Sync`, so `inner` is used on this
+        // thread only.
         unsafe { self.inner.spawn_any_many(futures, handles) };
     }
 
-    /// Polls one task, and returns whether one was due.
+    /// Polls one task, if a task is due, and returns whether it did.
     ///
     /// ```
     /// let executor = async_executor::LocalExecutor::new();
@@ -121,7 +123,7 @@ impl<'a> LocalExecutor<'a> {
         self.inner.try_tick()
     }
 
-    /// Polls one task, as soon as one is due.
+    /// Polls one task, as soon as a task is due.
     ///
     /// ```
     /// let executor = async_executor::LocalExecutor::new();
@@ -145,7 +147,7 @@ impl<'a> LocalExecutor<'a> {
         self.inner.run(future).await
     }
 
-    /// The executor inside, for one that is never dropped.
+    /// Returns the executor inside, for an executor that is never dropped.
     #[cfg(feature = "static")]
     pub(crate) fn into_inner(self) -> Executor<'a> {
         self.inner

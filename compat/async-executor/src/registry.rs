@@ -1,9 +1,9 @@
 //! The tasks that are not finished, so that the end of an executor finds them all.
 //!
-//! A task that waits is in no queue: only its wakers know it, and these are anywhere. So
-//! each task has an entry here, with one more waker, from its spawning until its future is
-//! dropped. The entries are cut into shards, each behind a lock; a thread keeps to one for
-//! what it spawns, so that threads seldom meet.
+//! A task that waits is in no queue: only its wakers refer to it, and these may be anywhere.
+//! So each task has an entry here, with one more waker, from its spawning until its future is
+//! dropped. The entries are divided into shards, each behind a lock. A thread uses one shard
+//! for all tasks that it spawns, so threads seldom compete for a lock.
 
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ pub(crate) struct Registry {
     shards: [CachePadded<Mutex<Slab<Waker>>>; SHARDS],
 }
 
-/// The place of a task in the registry.
+/// Where a task is in the registry.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     shard: usize,
@@ -31,8 +31,8 @@ pub(crate) struct Entry {
 }
 
 impl Registry {
-    /// Enters a task. `make` is told its place, and returns a waker of it besides; it runs
-    /// under a lock, so it must not call code of the user's.
+    /// Enters a task. `make` receives the task's entry, and returns a waker of the task and a
+    /// result. `make` runs under a lock, so it must not call code of the user's.
     pub(crate) fn enter<R>(&self, make: impl FnOnce(Entry) -> (Waker, R)) -> R {
         let shard = thread_number() % SHARDS;
         let mut tasks = self.lock(shard);
@@ -45,7 +45,8 @@ impl Registry {
 
     fn leave(&self, entry: Entry) {
         let waker = self.lock(entry.shard).try_remove(entry.key);
-        // The task's own, and not under the lock all the same.
+        // The waker is the task's own, so its drop runs no code of the user's. It is dropped
+        // after the lock is released all the same.
         drop(waker);
     }
 
@@ -62,31 +63,32 @@ impl Registry {
         (0..SHARDS).map(|shard| self.lock(shard).len()).sum()
     }
 
-    /// Whether there is no task. All shards at one moment: a task may spawn another into a
-    /// shard that was looked at already, and end before its own is.
+    /// Whether there is no task. All shards are checked at one moment: otherwise a task could
+    /// spawn a task into a shard that was checked already, and end before its own shard is
+    /// checked.
     pub(crate) fn is_empty(&self) -> bool {
         let shards: [_; SHARDS] = std::array::from_fn(|shard| self.lock(shard));
         shards.iter().all(|tasks| tasks.is_empty())
     }
 
     fn lock(&self, shard: usize) -> MutexGuard<'_, Slab<Waker>> {
-        // No user code runs under the lock, so the shard is in order whatever happened.
+        // No user code runs under the lock, so the shard is consistent whatever happened.
         self.shards[shard]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Something that lends the registry to a task for as long as that lives.
+/// A value through which a task has access to the registry for as long as the task lives.
 pub(crate) trait Registrar {
     fn registry(&self) -> &Registry;
 }
 
 pin_project! {
-    /// A future that leaves the registry when it is gone.
+    /// A future that leaves the registry after it was dropped.
     pub(crate) struct Registered<F, R: Registrar> {
-        // The order of the fields is the order of their end: while the future is being
-        // dropped, it is still in the registry.
+        // The fields are dropped in this order, so the task is still in the registry while
+        // its future is being dropped.
         #[pin]
         future: F,
         membership: Membership<R>,

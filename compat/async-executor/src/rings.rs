@@ -1,7 +1,8 @@
 //! The rings of all `run`s, to steal from.
 //!
-//! A `run` adds its ring at its first poll and removes it when it is dropped, after it has
-//! emptied it. The ring of one that is leaked stays, and is stolen from as any other.
+//! A `run` adds its ring at its first poll. When the `run` is dropped, it empties its ring
+//! and then removes it. The ring of a `run` that is leaked stays, and thieves steal from it
+//! as from any other ring.
 
 use std::sync::PoisonError;
 
@@ -18,11 +19,11 @@ struct RingList {
     last_number: u64,
 }
 
-/// No ring has this number.
+/// A number that no ring has.
 pub(crate) const NONE: u64 = 0;
 
 impl Rings {
-    /// Adds a ring, and says under which number.
+    /// Adds a ring and returns its number.
     pub(crate) fn add(&self, stealer: ring::Stealer<Runnable>) -> u64 {
         let mut list = self.write();
         list.last_number += 1;
@@ -37,7 +38,7 @@ impl Rings {
             let position = list.rings.iter().position(|(other, _)| *other == number);
             position.map(|index| list.rings.swap_remove(index))
         };
-        // It may be the last half of the ring, and the ring is empty.
+        // This may be the last half of the ring. The ring is empty, so no task is dropped.
         drop(removed);
     }
 
@@ -45,7 +46,7 @@ impl Rings {
         self.read().rings.len()
     }
 
-    /// Whether there is no task in any ring, at some moment.
+    /// Whether every ring is empty, each at some moment during the call.
     pub(crate) fn are_empty(&self) -> bool {
         self.read().rings.iter().all(|(_, ring)| ring.is_empty())
     }
@@ -55,8 +56,8 @@ impl Rings {
         self.read().rings.iter().map(|(_, r)| r.len()).collect()
     }
 
-    /// Steals from one ring other than `mine`, beginning anywhere. `Retry` if there was
-    /// nothing, but somebody was in the way.
+    /// Steals from one ring other than `mine`, beginning at the ring that `start` selects.
+    /// Returns `Retry` if no steal succeeded and another thread was in the way.
     pub(crate) fn steal(
         &self,
         start: usize,
@@ -76,7 +77,7 @@ impl Rings {
         result
     }
 
-    // No user code runs under the lock, so the list is in order whatever happened.
+    // No user code runs under the lock, so the list is consistent whatever happened.
 
     fn read(&self) -> RwLockReadGuard<'_, RingList> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)

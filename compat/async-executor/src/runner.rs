@@ -1,18 +1,19 @@
-//! One `run`: its ring, and where it looks for tasks.
+//! One `run`: its ring, and where it searches for tasks.
 //!
-//! Cheapest first, and in this order:
+//! It searches the cheapest source first, in this order:
 //! 1. the injector, when its turn is due, so that it cannot starve;
 //! 2. its ring, first in, first out;
-//! 3. the injector, for a share, which goes into the ring, where others can steal it;
-//! 4. the rings of others, in random order, half of one;
+//! 3. the injector, for a share, which goes into the ring, where thieves can steal it;
+//! 4. the rings of other `run`s, in random order, half of one;
 //! 5. then it sleeps (`sleepers.rs`): the future returns `Pending`.
 //!
-//! Polls of tasks, and of the future that the `run` is for, may block. Before each of them
-//! others were told of all that is in the ring, and nobody relies on this `run` to search.
-//! Of a task that yields into the empty ring nobody is told yet, as it is polled next. Where
-//! something else comes first, others are told before that; there are three such places: a
-//! task from the injector at its turn, the future after the one task that the `run` was woken
-//! for, and the host after so many tasks.
+//! A poll of a task, or of the future that the `run` is for, may block. Before each such
+//! poll all tasks in the ring must be announced, and this `run` must not count as searching.
+//! There is one exception: a task that yields into the empty ring is not announced yet, as
+//! the `run` polls it next. If something else comes first, the `run` announces the task
+//! before that. There are three such places: before a task from the injector at its turn,
+//! before the future after the one task for which the `run` was woken, and before the return
+//! to the host after [`TICKS`] tasks.
 
 use std::future::poll_fn;
 use std::mem;
@@ -27,21 +28,21 @@ use crate::current::{self, Current};
 use crate::seat::{Parked, Seat};
 use crate::state::State;
 
-/// How many tasks are polled before the future of the `run`, and whoever polls it, have
-/// their turn. That of async-executor, which hosts are used to.
+/// How many tasks are polled before the future of the `run`, and its host, have their turn.
+/// The number is async-executor's, which hosts expect.
 const TICKS: u32 = 200;
 
-/// Every so many tasks the injector comes first. That of async-executor.
+/// After this many tasks the injector comes first. The number is async-executor's.
 const INJECTOR_INTERVAL: u32 = 64;
 
-/// The most tasks that are taken from the injector at once. Not measured.
+/// The largest number of tasks that are taken from the injector at once. Not measured.
 const INJECTOR_BATCH: usize = 64;
 
 impl State {
     /// Polls tasks until `future` is ready.
     pub(crate) async fn run<F: Future>(&self, future: F) -> F::Output {
-        // The ring's owner is for one thread at a time, and so is the future, but it may
-        // be shared between polls. The lock is never taken.
+        // The ring's owner is not `Sync`, but the future of `run` must be. The lock is never
+        // taken: a poll has the future alone, and uses `get_mut`.
         let mut runner = Mutex::new(Runner::new(self));
         let mut future = pin!(future);
         poll_fn(move |cx| {
@@ -54,14 +55,14 @@ impl State {
 
 pub(crate) struct Runner<'s> {
     state: &'s State,
-    /// Under which the others know its ring.
+    /// The number of its ring among the rings of the executor.
     number: u64,
-    /// Here, unless this `run` is the thread's current one.
+    /// `None` while this `run` is the current `run` of a thread, which then has the ring.
     ring: Option<ring::Owner<Runnable>>,
     seat: Seat<'s, State>,
     rand: FastRand,
     ticks: u32,
-    /// Where tasks are on their way from the injector to the ring; empty otherwise.
+    /// The tasks that are being moved from the injector to the ring; empty otherwise.
     batch: Vec<Runnable>,
 }
 
@@ -80,7 +81,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Polls `future`, then tasks, until there are none, or the host should have its turn.
+    /// Polls `future`, then tasks, until no task is due or the host should have its turn.
     pub(crate) fn poll<F: Future>(
         &mut self,
         future: Pin<&mut F>,
@@ -90,7 +91,8 @@ impl<'s> Runner<'s> {
         let runner = &mut *entered.runner;
         runner.seat.wake_up();
         if runner.seat.is_searching() {
-            // The future may block, and what this one was woken for must not wait for it.
+            // The future may block, and the task for which this `run` was woken must not
+            // wait for that.
             runner.search_once();
         }
         if let Poll::Ready(output) = future.poll(cx) {
@@ -102,14 +104,14 @@ impl<'s> Runner<'s> {
                 None => return Poll::Pending,
             };
         }
-        // What is in the ring would otherwise wait for the host.
+        // Without this, the tasks in the ring would wait for the host.
         runner.announce();
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// Runs a task, if there is one. In any case nobody relies on this `run` afterwards, and
-    /// others were told of what is in its ring.
+    /// Runs a task, if there is one. Afterwards this `run` does not count as searching, and
+    /// the tasks in its ring are announced.
     fn search_once(&mut self) {
         let found = self.next();
         self.seat.leave();
@@ -145,7 +147,7 @@ impl<'s> Runner<'s> {
             return None;
         }
         let found = self.state.injector.pull();
-        // What is in the ring may have to wait for long.
+        // The tasks in the ring may have to wait for a long time.
         found.inspect(|_| self.announce())
     }
 
@@ -178,7 +180,7 @@ impl<'s> Runner<'s> {
             });
             match steal {
                 Steal::Success(runnable) => {
-                    // For a moment the others were in no queue.
+                    // For a moment the other stolen tasks were in no queue.
                     self.announce();
                     return Some(runnable);
                 }
@@ -188,7 +190,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Tells others of what is in the ring.
+    /// Announces the tasks in the ring: notifies a sleeper if there are any.
     fn announce(&self) {
         if !self.with_ring(ring::Owner::is_empty) {
             self.state.sleepers.notify();
@@ -212,14 +214,15 @@ impl Drop for Runner<'_> {
             self.state.rings.remove(self.number);
             self.state.sleepers.notify_many(count);
         }
-        // The seat is dropped next, and hands a notification on.
+        // The seat is dropped next, and passes a notification on.
     }
 }
 
-/// Makes a runner the current one of its thread, until it is dropped.
+/// Makes a runner the current runner of its thread, until this value is dropped.
 struct Entered<'r, 's> {
     runner: &'r mut Runner<'s>,
-    /// What was current before; `None` if the runner's ring stayed where it was.
+    /// What was current before. `None` if the runner has kept its ring, because the thread is
+    /// ending.
     outer: Option<Option<Current>>,
 }
 

@@ -8,17 +8,18 @@ use ws_core::sync::atomic::{Ordering, fence};
 
 use crate::sleepers::{Sleepers, Slept};
 
-/// The place of one `run` or `tick` among the sleepers of its executor.
+/// The part of one `run` or `tick` in the sleep protocol of its executor.
 ///
-/// Dropping it hands a notification on, if there is one.
+/// If the seat has a notification when it is dropped, the drop passes it on to another
+/// sleeper.
 pub struct Seat<'s, Q: Queues> {
     queues: &'s Q,
     place: Place,
 }
 
-/// What sleepers look at before they sleep.
+/// The queues that a `run` checks before it sleeps.
 pub trait Queues {
-    /// Those who sleep on these queues.
+    /// The `run`s that sleep until one of these queues has a task.
     fn sleepers(&self) -> &Sleepers;
 
     /// Whether there is a task in any queue, at some moment.
@@ -26,26 +27,26 @@ pub trait Queues {
 }
 
 enum Place {
-    /// Looks for tasks, or runs one, of its own accord.
+    /// Searches for tasks or runs one, and does not count as searching.
     Awake,
-    /// Is in the list under this number, or was taken out of it and counted.
+    /// Is in the list under this number, or was taken out of it: called, or counted.
     Listed(u64),
     /// Counts as searching.
     Searching,
 }
 
-/// What becomes of somebody who found nothing.
+/// The outcome of [`Seat::park`].
 #[must_use = "who is not asleep has to search again"]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parked {
-    /// It will be woken.
+    /// The `run` sleeps. A push wakes it.
     Asleep,
-    /// There is work after all.
+    /// A queue has a task after all, and the `run` must search again.
     Awake,
 }
 
 impl<'s, Q: Queues> Seat<'s, Q> {
-    /// Somebody who is awake.
+    /// A seat for a `run` that is awake.
     pub fn new(queues: &'s Q) -> Self {
         Self {
             queues,
@@ -53,12 +54,13 @@ impl<'s, Q: Queues> Seat<'s, Q> {
         }
     }
 
-    /// Ends the sleep, at the beginning of a poll. A host polls for reasons of its own, too.
+    /// Ends the sleep, at the beginning of a poll. The host may also poll a `run` that no
+    /// pusher has woken.
     pub fn wake_up(&mut self) {
         drop(self.leave_list());
     }
 
-    /// Whether others rely on it to search.
+    /// Whether it counts as searching, so that pushers rely on it.
     pub fn is_searching(&self) -> bool {
         matches!(self.place, Place::Searching)
     }
@@ -78,14 +80,16 @@ impl<'s, Q: Queues> Seat<'s, Q> {
         if !self.queues.has_work() {
             return Parked::Asleep;
         }
-        // Dropped last: its drop may panic, and others rely on this one.
+        // Dropped last: the drop of the host's waker may panic, and this `run` must count as
+        // searching before that.
         let _waker = self.leave_list();
         chaos::point("sleepers.park.left");
         self.start_searching();
         Parked::Awake
     }
 
-    /// Steps S1 to S3, and out of the list: with a task in hand, or for good.
+    /// Takes this `run` out of the list, then steps S1 to S3: before it runs a task, or when
+    /// it ends.
     pub fn leave(&mut self) {
         // Dropped last, as in `park`.
         let _waker = self.leave_list();
@@ -104,7 +108,7 @@ impl<'s, Q: Queues> Seat<'s, Q> {
         }
     }
 
-    /// Out of the list. Counts as searching if somebody has woken it.
+    /// Takes this `run` out of the list. Counts it as searching if a pusher has woken it.
     fn leave_list(&mut self) -> Option<Slept> {
         let Place::Listed(number) = self.place else {
             return None;

@@ -1,75 +1,77 @@
-//! Who sleeps, and whom a push must notify.
+//! Which `run`s sleep, and which of them a push must notify.
 //!
-//! The protocol of `ws_executor`'s module `sleep`, for sleepers that come and go: `run`
-//! and `tick` futures, any number of them. Instead of a bitmap there is a locked list of
-//! wakers. Only a sleeper that enters or leaves, and a pusher that wakes one, take the
-//! lock: a push that has nobody to notify reads two counters.
+//! The protocol is that of `ws_executor`'s module `sleep`, for sleepers that come and go: `run`
+//! and `tick` futures, any number of them. What is said of a `run` below holds for a `tick`,
+//! too. Instead of a bitmap there is a locked list of wakers. Only a sleeper that enters or
+//! leaves the list, and a pusher that wakes a sleeper, take the lock. A push that has no
+//! sleeper to notify reads two counters.
 //!
 //! A pusher ([`Sleepers::notify`]):
 //! 1. (P1) has published the task in a queue;
 //! 2. (P2) fences;
-//! 3. (P3) if somebody counts as searching, stops: the searcher is responsible;
-//! 4. (P4) if nobody sleeps, stops;
+//! 3. (P3) if a `run` counts as searching, stops: that searcher is responsible;
+//! 4. (P4) if no `run` sleeps, stops;
 //! 5. (P5) takes a sleeper of another thread out of the list, counts it as searching and
-//!    wakes it. Besides, it *calls* a sleeper of its own thread.
+//!    wakes it. Besides, the pusher *calls* a sleeper of its own thread.
 //!
-//! Somebody who found nothing ([`Seat::park`]):
+//! A `run` that found no task ([`Seat::park`]):
 //! 1. (W1) enters the list;
 //! 2. (W2) if it counted as searching, lowers the count;
 //! 3. (W3) fences;
-//! 4. (W4) looks at every queue once more. If one has a task, it leaves the list, counts
-//!    as searching, and searches again.
+//! 4. (W4) looks at every queue once more. If one has a task, the `run` leaves the list,
+//!    counts as searching, and searches again.
 //!
-//! Somebody who counts and finds a task, or gives up ([`Seat::leave`]):
-//! 1. (S1) lowers the count; if others are searching still, that is all;
+//! A searcher that finds a task, or that is dropped ([`Seat::leave`]):
+//! 1. (S1) lowers the count; if others still search, that is all;
 //! 2. (S2) fences;
 //! 3. (S3) if any queue has a task, acts as a pusher at P4.
 //!
 //! # Sleepers of the pusher's own thread
 //!
-//! Often a pusher is part of a host: its reactor has seen an event, and wakes a task. Such
-//! a host polls its `run` next, and no thread has to be woken by the system. But the code
-//! that pushes may also wait for the task, and then the thread polls nothing. So a sleeper
-//! that was last polled on the pusher's thread is woken, and nobody relies on it: it does
-//! not count as searching, and a sleeper of another thread is notified as well. When the
-//! called one is polled, it counts and searches; when it is dropped, it acts as at S1.
+//! A *host* is the code that polls a `run`. Often a pusher is part of a host: the host's
+//! reactor has seen an event, and wakes a task. Such a host polls its `run` next, and the
+//! system need not wake a thread. But the code that pushes may also wait for the task, and
+//! then the thread polls nothing. So the pusher wakes a sleeper that was last polled on its
+//! own thread, and no pusher relies on this sleeper: it does not count as searching, and a
+//! sleeper of another thread is notified as well. If the called sleeper is polled, it counts
+//! as searching, and searches. If it is dropped, it counts, and acts as at S1.
 //!
 //! # Why no task is forgotten
 //!
-//! A poll may block for ever. So the claim is: a task that is in a queue is not forgotten
-//! while anybody sleeps, even if whoever is polling something never returns from it.
+//! A poll may block for ever. So the claim is: a task in a queue is not forgotten while a
+//! `run` sleeps, even if no other `run` ever returns from the poll that it is in.
 //!
-//! - **P5.** The pusher has woken a searcher, and a searcher looks at every queue, or comes
-//!   to S3. If it only called somebody, then all sleepers were of its thread, and the rest
-//!   is as for P4.
+//! - **P5.** The pusher has woken a searcher. A searcher looks at every queue, or comes to
+//!   S3. If the pusher only called a sleeper, all sleepers were of its own thread, and the
+//!   rest is as for P4.
 //! - **P4.** The pusher saw an empty list. A later sleeper fences after P2, or else P4 would
 //!   have seen it. So W4 sees the task.
 //! - **P3.** The pusher saw a searcher, which lowers the count later, at W2 or at S1. The
-//!   last one to do so fences after P2, or else P3 would have seen the lower count. So W4 or
-//!   S3 sees the task.
-//! - **S3.** One that is notified here searches, and comes to S3 in turn: of many tasks that
-//!   relied on one searcher, each has a searcher until nobody sleeps.
-//! - **W4.** What it sees may be several tasks, of pushers that all relied on it. It runs
-//!   one of them, so it must count again, and come to S3 before that.
+//!   last searcher that lowers the count fences after P2, or else P3 would have seen the
+//!   lower count. So W4 or S3 sees the task.
+//! - **S3.** A sleeper that is notified here searches, and comes to S3 in turn. So if many
+//!   tasks relied on one searcher, each of them has a searcher until no `run` sleeps.
+//! - **W4.** The `run` may see several tasks, of pushers that all relied on it. It runs one
+//!   of them, so it must count as searching again, and come to S3 before it runs the task.
 //!
-//! What follows for those who poll:
+//! It follows for a `run`:
 //!
-//! - Whoever counts as searching runs no code that may block, neither a task nor the future
-//!   of a `run`: [`Seat::leave`] comes first.
-//! - Tasks that are on their way from one queue to another are in none, and a sleeper may
-//!   miss them at W4. Whoever moves more than the one it is going to run is a pusher again,
-//!   before it runs that one: a thief with loot, a `run` that has pulled a batch, a `run`
-//!   that is dropped and empties its ring.
-//! - A task that is pushed quietly, because the `run` polls it next, is announced if the
-//!   `run` does something else first: if it polls a task from the injector or its future,
-//!   or returns to the host.
+//! - A searcher must not run code that may block, neither a task nor the future of a `run`:
+//!   [`Seat::leave`] must come first.
+//! - A task that is moved from one queue to another is in no queue meanwhile, and a sleeper
+//!   may miss it at W4. A `run` that moves more tasks than the one it runs next must act as a
+//!   pusher, before it runs that task. There are three cases: a thief that has stolen several
+//!   tasks, a `run` that has pulled a batch, and a `run` that is dropped and empties its ring.
+//! - A task that yields may be pushed without a notification, because the `run` polls it
+//!   next. The `run` must announce the task if it does something else first: if it polls a
+//!   task from the injector, or its future, or returns to the host.
 //!
 //! # Memory ordering
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
 //! | `sleepers.fence` | P2, W3, S2 | P2, W3, S2 | the task, the counters; both ways |
-//! | (the lock) | unlock | lock | the list, and that a sleeper which left it was counted |
+//! | (the lock) | unlock | lock | the list, and that a sleeper which was taken out was counted |
 //!
 //! [`Seat::park`]: crate::seat::Seat::park
 //! [`Seat::leave`]: crate::seat::Seat::leave
@@ -87,9 +89,9 @@ use crate::thread_number::thread_number;
 
 /// The list of sleepers, and the counters that a push looks at.
 pub struct Sleepers {
-    /// How many look for tasks, and are relied on.
+    /// How many `run`s search for tasks, so that pushers rely on them.
     searching: AtomicUsize,
-    /// How many wait in the list, as last written under the lock.
+    /// How many sleepers are in the list, as last written under the lock.
     sleeping: AtomicUsize,
     list: Mutex<List>,
 }
@@ -97,22 +99,22 @@ pub struct Sleepers {
 #[derive(Default)]
 struct List {
     waiting: Vec<Sleeper>,
-    /// The numbers of those that were called.
+    /// The numbers of the sleepers that were called.
     called: Vec<u64>,
     last_number: u64,
 }
 
 struct Sleeper {
     number: u64,
-    /// The thread that it was last polled on.
+    /// The thread on which the sleeper was last polled.
     thread: usize,
     waker: Waker,
 }
 
-/// What became of a sleeper meanwhile.
+/// What happened to a sleeper meanwhile.
 #[must_use]
 pub(crate) enum Slept {
-    /// Nobody has woken it. The waker is the host's, and its drop may panic.
+    /// No pusher has woken it. The waker is the host's, and its drop may panic.
     Undisturbed(#[allow(dead_code, reason = "only to be dropped")] Waker),
     /// A pusher on its thread has called it.
     Called,
@@ -142,8 +144,8 @@ impl Sleepers {
         }
     }
 
-    /// As [`notify`](Self::notify), for `count` tasks: as many are notified as there are
-    /// tasks, less those that search already.
+    /// As [`notify`](Self::notify), for `count` tasks: notifies as many sleepers as there are
+    /// tasks, less the `run`s that already search.
     pub(crate) fn notify_many(&self, count: usize) {
         chaos::point("sleepers.push.published");
         // ORDERING(sleepers.fence): P2.
@@ -155,7 +157,7 @@ impl Sleepers {
         }
     }
 
-    /// Steps P4 and P5; whether there was anyone.
+    /// Steps P4 and P5. Returns whether there was a sleeper.
     pub(crate) fn notify_any(&self) -> bool {
         if self.sleeping.load(Ordering::Relaxed) == 0 {
             return false;
@@ -165,15 +167,15 @@ impl Sleepers {
         chaos::point("sleepers.push.took");
         let is_any = wakers.iter().any(Option::is_some);
         for waker in wakers.into_iter().flatten() {
-            // The host's code: if it panics, the pusher is not to blame.
+            // A waker is the host's code. Its panic must not unwind through the pusher.
             let woken = panic::catch_unwind(AssertUnwindSafe(|| waker.wake()));
             mem::forget(woken);
         }
         is_any
     }
 
-    /// Calls a sleeper of this thread, and takes one of another thread out of the list. Of
-    /// several the one that came last, whose caches are the warmest.
+    /// Calls a sleeper of this thread, and takes a sleeper of another thread out of the list.
+    /// In both cases it is the sleeper that came last, because its caches are the warmest.
     fn take_any(&self) -> [Option<Waker>; 2] {
         let thread = thread_number();
         self.change(|list| {
@@ -181,34 +183,35 @@ impl Sleepers {
             list.called.extend(own.iter().map(|sleeper| sleeper.number));
             let other = list.take_last(|sleeper| sleeper.thread != thread);
             if other.is_some() {
-                // Under the lock: a sleeper that misses itself in the list has been counted.
+                // Under the lock: a sleeper that is no longer in the list, and was not
+                // called, has been counted.
                 self.start_searching();
             }
             [own, other].map(|sleeper| sleeper.map(|sleeper| sleeper.waker))
         })
     }
 
-    /// Counts one more as searching.
+    /// Counts one more searcher.
     pub(crate) fn start_searching(&self) {
         self.searching.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Step W2 or S1: counts one less; whether it was the last.
+    /// Step W2 or S1: counts one searcher less. Returns whether it was the last.
     pub(crate) fn stop_searching(&self) -> bool {
         self.searching.fetch_sub(1, Ordering::Relaxed) == 1
     }
 
-    /// How many sleep, at some moment.
+    /// How many `run`s sleep, at some moment.
     pub fn sleeping(&self) -> usize {
         self.sleeping.load(Ordering::Relaxed)
     }
 
-    /// How many count as searching, at some moment.
+    /// How many `run`s count as searching, at some moment.
     pub fn searching(&self) -> usize {
         self.searching.load(Ordering::Relaxed)
     }
 
-    /// Step W1, for a sleeper that is polled on this thread; returns its number.
+    /// Step W1, for a sleeper that is polled on this thread. Returns its number.
     pub(crate) fn enter(&self, waker: Waker) -> u64 {
         let thread = thread_number();
         self.change(|list| {
@@ -247,7 +250,7 @@ impl Sleepers {
     }
 
     fn lock(&self) -> MutexGuard<'_, List> {
-        // No user code runs under the lock, so the list is in order whatever happened.
+        // No user code runs under the lock, so the list is consistent whatever happened.
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -26,15 +26,16 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// What tells one executor from another.
+    /// The address of the state, by which two executors can be told apart.
     pub(crate) fn address(&self) -> usize {
         ptr::from_ref(self).addr()
     }
 
-    /// Takes in a task that is due.
+    /// Pushes a task that is due.
     pub(crate) fn schedule(&self, runnable: Runnable, info: ScheduleInfo) {
         match current::push(self.address(), &self.injector, runnable) {
-            // It yielded. This `run` polls it next, or else tells others of it (`runner.rs`).
+            // The task yielded. This `run` polls it next, or else announces it
+            // (`runner.rs`).
             Pushed::Alone if info.woken_while_running => return,
             Pushed::Alone | Pushed::BehindOthers => {}
             Pushed::NotHere(runnable) => self.injector.push(runnable),
@@ -42,7 +43,7 @@ impl State {
         self.sleepers.notify();
     }
 
-    /// Takes in tasks that were spawned at once.
+    /// Pushes tasks that were spawned together.
     pub(crate) fn schedule_batch(&self, batch: Vec<Runnable>) {
         let count = batch.len();
         self.injector.push_batch(batch.into_iter());
@@ -73,7 +74,7 @@ impl State {
         found
     }
 
-    /// Polls one task, as soon as one is due.
+    /// Polls one task, as soon as a task is due.
     pub(crate) async fn tick(&self) {
         let mut seat = Seat::new(self);
         let runnable = poll_fn(|cx| {
@@ -91,12 +92,12 @@ impl State {
         run_apart(runnable.await);
     }
 
-    /// Drops the futures of all tasks, on this thread. No `run` and no `tick` is polled any
-    /// more, and nothing is spawned.
+    /// Drops the futures of all tasks, on this thread. The caller ensures that no `run` and
+    /// no `tick` is polled any more, and that no task is spawned.
     ///
-    /// A thread that has a waker may be about to push a task: it has marked it as due, and
-    /// it is in no queue yet. That thread is not bound by any lifetime, so its push must not
-    /// come too late: this waits for it, a moment.
+    /// A thread that has a waker may be about to push a task: the task is marked as due, but
+    /// is in no queue yet. No lifetime binds that thread, so this function must wait until
+    /// the task is pushed. The wait is short.
     pub(crate) fn drop_tasks(&self) {
         while !self.registry.is_empty() {
             self.registry.wake_all();
@@ -132,8 +133,9 @@ impl Queues for State {
     }
 }
 
-/// Polls a task that is not polled by the `run` around it, if there is one: what it wakes
-/// would wait in that one's ring until the caller is done.
+/// Polls a task that does not belong to the `run` around this call, if there is such a `run`.
+/// A task that is woken here must not go into the ring of that `run`: it would wait there
+/// until the caller is done.
 fn run_apart(runnable: Runnable) {
     let _aside = current::aside();
     runnable.run();
@@ -156,7 +158,8 @@ mod tests {
         }
     }
 
-    /// A thread that wakes a task is held between marking it as due and pushing it.
+    /// A thread that wakes a task is stopped after it has marked the task as due, and before
+    /// it pushes the task.
     #[test]
     fn the_end_waits_for_a_push_that_is_under_way() {
         let dropped = AtomicBool::new(false);
@@ -177,7 +180,7 @@ mod tests {
                 drop(task);
             });
             starting.recv().expect("it starts");
-            // Long enough to come to the lock; if it does not, the test shows less.
+            // Long enough for the thread to come to the lock. Otherwise the test shows less.
             thread::sleep(Duration::from_millis(50));
             let ending = scope.spawn(|| {
                 drop(executor);

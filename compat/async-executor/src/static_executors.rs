@@ -1,8 +1,8 @@
 //! Executors that are never dropped.
 //!
-//! Their tasks are not registered, which saves two locks for each: there is no end at
-//! which they would have to be found. Spawning takes `&'static self`, so one that can still
-//! be dropped or moved has no tasks.
+//! Their tasks are not registered, because there is no end that must find them. That saves
+//! two locks for each task. Spawning takes `&'static self`, so an executor that can still
+//! be dropped or moved has no such tasks.
 
 use std::cell::Cell;
 use std::fmt;
@@ -22,7 +22,7 @@ impl AsRef<State> for State {
 }
 
 impl Executor<'static> {
-    /// Leaks the executor, which can be run for ever then.
+    /// Leaks the executor, which can then be run for ever.
     ///
     /// ```
     /// let executor = async_executor::Executor::new().leak();
@@ -35,7 +35,7 @@ impl Executor<'static> {
 }
 
 impl LocalExecutor<'static> {
-    /// Leaks the executor, which can be run for ever then, on this thread.
+    /// Leaks the executor, which can then be run for ever, on this thread.
     ///
     /// ```
     /// let executor = async_executor::LocalExecutor::new().leak();
@@ -52,7 +52,7 @@ impl LocalExecutor<'static> {
 
 /// An [`Executor`] that is never dropped, for statics, or from [`Executor::leak`].
 ///
-/// Tasks that it does not run any more are leaked.
+/// A task that is never run again is leaked.
 ///
 /// ```
 /// use async_executor::StaticExecutor;
@@ -77,7 +77,7 @@ pub struct StaticExecutor {
 /// assert_eq!(sum, 3);
 /// ```
 ///
-/// It cannot be shared:
+/// The executor cannot be shared:
 ///
 /// ```compile_fail,E0277
 /// fn sync<T: Sync>(_: T) {}
@@ -85,7 +85,7 @@ pub struct StaticExecutor {
 /// ```
 pub struct StaticLocalExecutor {
     inner: Executor<'static>,
-    /// Not `Sync`: whoever has a `&'static` one is on its thread.
+    /// Not `Sync`: a `&'static` reference to the executor never leaves its thread.
     marker: PhantomData<Cell<()>>,
 }
 
@@ -121,7 +121,7 @@ impl StaticExecutor {
     ///
     /// # Safety
     ///
-    /// The task ends, or is cancelled and gone, before the end of `'a`.
+    /// The task must end, or its future must be dropped, before the end of `'a`.
     ///
     /// ```
     /// static EXECUTOR: async_executor::StaticExecutor = async_executor::StaticExecutor::new();
@@ -134,7 +134,8 @@ impl StaticExecutor {
         &'static self,
         future: impl Future<Output = T> + Send + 'a,
     ) -> Task<T> {
-        // SAFETY: the future is `Send`, and the caller vouches for what it borrows.
+        // SAFETY: the future is `Send`. The caller promises that what it borrows is there
+        // until the task ends.
         unsafe { spawn(&self.inner, future) }
     }
 }
@@ -169,7 +170,7 @@ impl StaticLocalExecutor {
     ///
     /// # Safety
     ///
-    /// The task ends, or is cancelled and gone, before the end of `'a`.
+    /// The task must end, or its future must be dropped, before the end of `'a`.
     ///
     /// ```
     /// let executor = async_executor::LocalExecutor::new().leak();
@@ -183,7 +184,8 @@ impl StaticLocalExecutor {
         future: impl Future<Output = T> + 'a,
     ) -> Task<T> {
         // SAFETY: the executor is borrowed for ever, so it does not move, and it is not
-        // `Sync`: it is run on this thread. The caller vouches for what the future borrows.
+        // `Sync`, so only this thread runs it and empties its queues. The caller promises
+        // that what the future borrows is there until the task ends.
         unsafe { spawn(&self.inner, future) }
     }
 }
@@ -193,21 +195,21 @@ impl StaticLocalExecutor {
 /// As for [`new_unregistered`].
 unsafe fn spawn<F: Future>(executor: &'static Executor<'static>, future: F) -> Task<F::Output> {
     let state: &'static State = executor.state();
-    // SAFETY: the caller's promises.
+    // SAFETY: the caller's promises are those that `new_unregistered` needs.
     let (runnable, task) = unsafe { new_unregistered(future, state) };
     runnable.schedule();
     task
 }
 
-/// What both have in common.
+/// The methods that both executors have.
 macro_rules! common {
     ($name:ident) => {
-        // Its parts are in order whatever panics.
+        // A panic leaves all parts of an executor consistent.
         impl UnwindSafe for $name {}
         impl RefUnwindSafe for $name {}
 
         impl $name {
-            /// Polls one task, and returns whether one was due.
+            /// Polls one task, if a task is due, and returns whether it did.
             ///
             /// ```
             #[doc = concat!("let executor = async_executor::", stringify!($name), "::new();")]
@@ -217,7 +219,7 @@ macro_rules! common {
                 self.inner.try_tick()
             }
 
-            /// Polls one task, as soon as one is due.
+            /// Polls one task, as soon as a task is due.
             ///
             /// ```
             /// use futures_lite::future;

@@ -1,5 +1,5 @@
-//! A number for each thread of a model: these run on one thread of the system, and share
-//! its locals.
+//! A number for each thread of a model. These threads run on one thread of the system, and
+//! share its thread-locals.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

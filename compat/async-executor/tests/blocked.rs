@@ -1,7 +1,8 @@
-//! A poll that blocks: before it begins, another `run` was told of all that it leaves.
+//! A poll that blocks: before the poll begins, another `run` is notified of the tasks that
+//! wait for it.
 //!
-//! Nothing blocks here. Where a poll might, the tests look whether a `run` that sleeps on
-//! another thread was woken. A `run` is polled by hand, on a thread of its own.
+//! No poll blocks here. Where a poll might block, the tests check whether a `run` that sleeps
+//! on another thread was woken. A `run` is polled by hand, on a thread of its own.
 
 mod common;
 
@@ -136,8 +137,8 @@ fn the_future_of_a_run_may_block() {
     assert!(task.is_finished());
 }
 
-/// One that was woken runs what it was woken for, which is back in its ring when the future
-/// of the `run` may block.
+/// A `run` that was woken for a task polls that task. The task yields, so it is in the ring
+/// again when the future of the `run` may block.
 #[test]
 fn what_a_run_was_woken_for_may_yield_before_its_future_blocks() {
     let seen = AtomicUsize::new(0);
@@ -160,8 +161,8 @@ fn what_a_run_was_woken_for_may_yield_before_its_future_blocks() {
     assert!(task.is_finished());
 }
 
-/// One that was woken finds nothing. While it falls asleep, two tasks come: it is looking
-/// still, so nobody is woken for them. Then it sees both, and runs one.
+/// A `run` that was woken finds no task. While it falls asleep, two tasks are pushed. The
+/// `run` still searches, so no other `run` is woken for them. Then it sees both, and runs one.
 #[test]
 fn of_two_tasks_that_came_while_it_fell_asleep_one_may_block() {
     type Make = for<'e> fn(&'e Executor<'static>) -> Hosted<'e>;

@@ -105,7 +105,7 @@ fn a_leaked_run_keeps_nothing_from_being_run_or_dropped() {
     assert!((1..TASKS).contains(&run_by_it));
     mem::forget(run);
 
-    // Others reach that ring, and so does the end.
+    // Other `run`s steal from that ring, and the end empties it.
     assert!(executor.try_tick());
     assert_eq!(drops.count(), run_by_it + 1);
     drop(executor);

@@ -44,7 +44,7 @@ fn a_panic_in_the_iterator_of_spawn_many_leaves_the_executor_usable() {
     assert!(spawned.is_err());
     let task = executor.spawn(future::ready(7));
     assert_eq!(block_on(executor.run(task)), 7);
-    // Those whose handles the panic dropped are cancelled, and gone.
+    // The panic dropped handles. The tasks of these handles are cancelled and dropped.
     while executor.try_tick() {}
     assert!(executor.is_empty());
 }
@@ -206,7 +206,7 @@ fn a_notification_is_handed_on_when_its_run_is_dropped() {
     assert!(poll(second.as_mut(), &second_waker).is_pending());
     assert!(poll(first.as_mut(), &first_waker).is_pending());
 
-    // The one that came last is notified, and only it.
+    // Only the sleeper that came last is notified.
     let task = executor.spawn(async {});
     assert_eq!((first_wakes.count(), second_wakes.count()), (1, 0));
     drop(first);
@@ -368,13 +368,14 @@ fn a_task_between_the_last_search_and_the_sleep_is_seen() {
             task.detach();
         }
     }));
-    // Nobody is in the list when it is spawned, and nobody is notified.
+    // The list is empty when the task is spawned, so no `run` is notified.
     let mut tick = Box::pin(executor.tick());
     assert!(poll(tick.as_mut(), &waker).is_ready());
     assert_eq!(runs.load(Ordering::Relaxed), 1);
 }
 
-/// A run that slept and is polled is not asleep: what its own future spawns is for others.
+/// A `run` that slept and is polled again no longer sleeps: a task that its own future spawns
+/// notifies another `run`.
 #[test]
 fn what_the_future_of_a_run_spawns_wakes_another_run() {
     let executor = shared();

@@ -3,20 +3,20 @@
 //! A few threads run an executor. In each round all but one of them come to a poll that
 //! blocks, of a task or of the future of their `run`, until another task has gone through a
 //! random script: it yields, spawns, waits for what it has spawned, talks through channels.
-//! One `run` is left for all of that, and it has to hear of every step. Tasks come from
-//! outside and from other tasks, in random order and with random gaps, so that they meet the
-//! threads anywhere between a search and a sleep.
+//! One `run` is left for all of that, and it must be notified of every step. Tasks come from
+//! outside and from other tasks, in random order and with random gaps. So they are pushed at
+//! any moment between a search and a sleep of a thread.
 //!
-//! `WS_STRESS_ITEMS` is the number of rounds, 3,000 unless it is set; a soak takes a
+//! `WS_STRESS_ITEMS` is the number of rounds, 3,000 unless it is set. A soak takes a
 //! million. `WS_STRESS_SEED` chooses the scripts.
 //!
 //! # What it can see
 //!
 //! Without the count at W4 (module `sleepers`) a round in 230,000 stalled: 10 stalls in 2.3
 //! million rounds, unoptimised, on two cores. The models and the tests in `blocked.rs` see
-//! that flaw at once. Where nobody is told of a task that yields just before the future of
-//! its `run` blocks, `WS_STRESS_ITEMS=100000` stalled with each of three seeds, once in round
-//! 49. What is here is for the flaws that nobody has thought of.
+//! that flaw at once. If a task that yields just before the future of its `run` blocks is not
+//! announced, `WS_STRESS_ITEMS=100000` stalled with each of three seeds, once in round 49.
+//! This test is for flaws that have no model and no test of their own.
 
 use std::hint;
 use std::io::{self, Write};

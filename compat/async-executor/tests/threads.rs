@@ -1,4 +1,4 @@
-//! Many threads: nothing is lost at the edge of sleeping, however the executor is run.
+//! Many threads: no task is lost while threads fall asleep, however the executor is run.
 
 mod common;
 

@@ -1,9 +1,9 @@
 //! The chaos build: a point delays its thread at random.
 //!
-//! `WS_CHAOS` holds name prefixes, separated by commas; only points that start
-//! with one of them delay. Unset or empty, all of them do. `WS_CHAOS_SEED`
-//! fixes the delays of each thread, in the order in which threads first reach
-//! a point.
+//! `WS_CHAOS` contains name prefixes, separated by commas. Only points whose name
+//! starts with one of these prefixes delay. If `WS_CHAOS` is unset or empty, all points
+//! delay. `WS_CHAOS_SEED` fixes the delays of each thread, in the order in which the
+//! threads first reach a point.
 
 use std::cell::RefCell;
 use std::string::String;
@@ -20,10 +20,10 @@ use crate::FastRand;
 const MAX_DELAY_NANOS: u32 = 6_000;
 
 /// One point in this many delays at all, so that orders in which only one
-/// thread is slow are frequent too.
+/// thread is slow are frequent, too.
 const DELAY_ONE_IN: u32 = 3;
 
-/// One delay in this many gives up the processor instead of spinning, so that
+/// One delay in this many yields the processor instead of spinning, so that
 /// races between more threads than cores are found as well.
 const YIELD_ONE_IN: u32 = 16;
 
@@ -55,7 +55,7 @@ pub fn point(name: &'static str) {
     {
         return;
     }
-    // A point reached while this thread's locals are torn down does nothing.
+    // A point does nothing while this thread's thread-locals are destroyed.
     let _ = RAND.try_with(|rand| {
         let mut rand = rand.borrow_mut();
         if rand.below(DELAY_ONE_IN) != 0 {

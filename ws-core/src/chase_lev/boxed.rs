@@ -1,5 +1,5 @@
-//! Items behind one pointer each: the stand-in for `words.rs` where Rust has no
-//! inline assembly. Sound everywhere, at the price of an allocation per push.
+//! Items behind one pointer each: the replacement for `words.rs` where Rust has no
+//! inline assembly. It is sound everywhere and costs one allocation per push.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -14,7 +14,7 @@ pub(super) const fn per_item<T>() -> usize {
     1
 }
 
-/// A pointer to an item that may be another's.
+/// A pointer to an item that may belong to another thread.
 pub(super) struct Bits<T>(*mut (), PhantomData<T>);
 
 impl<T> Bits<T> {
@@ -22,12 +22,12 @@ impl<T> Bits<T> {
     ///
     /// # Safety
     ///
-    /// The bits were loaded from a slot that held an item for the whole time,
-    /// and no one else takes that item.
+    /// The bits must be loaded from a slot that held one item for the whole time,
+    /// and nothing else may take that item.
     #[inline]
     pub(super) unsafe fn into_item(self) -> T {
         // SAFETY: `store` made the pointer from a box of this type, and the
-        // caller promises that no one else takes it.
+        // caller promises that nothing else takes the item.
         *unsafe { Box::from_raw(self.0.cast::<T>()) }
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn store<T>(slot: &[Word], item: T) {
     slot[0].store(Box::into_raw(Box::new(item)).cast(), Ordering::Relaxed);
 }
 
-/// Copies a slot's word, whoever it belongs to.
+/// Copies a slot's word, also if the item belongs to another thread.
 #[inline]
 pub(super) fn load<T>(slot: &[Word]) -> Bits<T> {
     // ORDERING: relaxed; `bottom` made the slot visible.

@@ -12,9 +12,9 @@ const MAX_CAPACITY: usize = 1 << (usize::BITS - 2);
 
 const TOO_MANY: &str = "the capacity of a deque exceeds the address space";
 
-/// Slots for the indices of one stretch of the deque's life.
+/// The slots of a deque, until the deque grows.
 ///
-/// A buffer is never freed while a thief may hold a pointer to it: each one
+/// A buffer is never freed while a thief may have a pointer to it: each buffer
 /// keeps its predecessor. As capacities double, all predecessors together are
 /// smaller than the buffer in use.
 pub(super) struct Buffer<T> {
@@ -23,7 +23,7 @@ pub(super) struct Buffer<T> {
     words: Box<[Word]>,
     /// The buffer that this one replaced, or null.
     older: *mut Buffer<T>,
-    /// Slots hold items, though no field says so.
+    /// The slots hold items, which no other field shows.
     items: PhantomData<T>,
 }
 
@@ -35,8 +35,8 @@ impl<T> Buffer<T> {
     }
 
     fn replacing(older: *mut Self, capacity: usize) -> *mut Self {
-        // Unchecked indexing relies on the first, differences of indices on the
-        // second, as items without a size take no memory.
+        // Unchecked indexing relies on the power of two. Differences of indices rely
+        // on the limit: items without a size take no memory, so memory is no limit.
         assert!(
             capacity.is_power_of_two() && capacity <= MAX_CAPACITY,
             "{TOO_MANY}"
@@ -56,18 +56,18 @@ impl<T> Buffer<T> {
     ///
     /// # Safety
     ///
-    /// `this` came from [`allocate`](Self::allocate) or from here, is not freed
-    /// yet, and is written by no one but the caller.
+    /// `this` must come from [`allocate`](Self::allocate) or from this function, and
+    /// must not be freed yet. Only the caller may write to it.
     pub(super) unsafe fn grown(this: *mut Self, indices: core::ops::Range<i64>) -> *mut Self {
         // SAFETY: the caller promises that the buffer is alive.
         let old = unsafe { &*this };
         let capacity = old.capacity().checked_mul(2).expect(TOO_MANY);
         let grown = Self::replacing(this, capacity);
-        // SAFETY: it was allocated just now.
+        // SAFETY: `replacing` has just allocated the buffer, and no other thread has it.
         let new = unsafe { &*grown };
         for index in indices {
-            // Words, not items: a thief may have taken this one by now, and
-            // then it is not ours to touch.
+            // Words are copied, not items: a thief may have taken this item by now, and
+            // then the owner must not use the item.
             // ORDERING: relaxed; the store of `buffer` publishes the copies.
             for (from, to) in old.slot(index).iter().zip(new.slot(index)) {
                 to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -80,11 +80,11 @@ impl<T> Buffer<T> {
     ///
     /// # Safety
     ///
-    /// As for [`grown`](Self::grown); and no one uses any of them any more.
+    /// As for [`grown`](Self::grown). No thread may use any of these buffers any more.
     pub(super) unsafe fn free(mut this: *mut Self) {
         while !this.is_null() {
-            // SAFETY: every buffer of the chain came out of a box and is freed
-            // once, here.
+            // SAFETY: `replacing` took every buffer of the chain out of a box. Each is
+            // freed once, here, and the caller promises that it is no longer used.
             let buffer = unsafe { Box::from_raw(this) };
             this = buffer.older;
         }
@@ -112,7 +112,7 @@ impl<T> Buffer<T> {
     fn slot(&self, index: i64) -> &[Word] {
         let per_item = const { words::per_item::<T>() };
         let first = (index as usize & self.mask) * per_item;
-        // SAFETY: the masked index is below the capacity, and there are
+        // SAFETY: the masked index is below the capacity, and the buffer has
         // `capacity * per_item` words.
         unsafe { self.words.get_unchecked(first..first + per_item) }
     }

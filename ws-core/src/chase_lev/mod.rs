@@ -2,10 +2,10 @@
 //!
 //! # The idea
 //!
-//! The owner pushes and pops at the bottom, thieves take from the top. As long
-//! as there are two items or more they do not meet, and the owner needs no
-//! read-modify-write operation at all; for the last one both compete with a
-//! compare-and-swap on `top`.
+//! The owner pushes and pops at the bottom, thieves take from the top. As long as
+//! there are two items or more, owner and thieves do not meet, and the owner needs no
+//! read-modify-write operation at all. For the last item, owner and thieves compete
+//! with a compare-and-swap on `top`.
 //!
 //! ```text
 //!          top                          bottom
@@ -20,63 +20,64 @@
 //! (SPAA 2005), with the fences of Lê, Pop, Cohen and Zappa Nardelli, *Correct
 //! and efficient work-stealing for weak memory models* (PPoPP 2013). Departures:
 //!
-//! - **The owner remembers `top`.** It only grows, so an old value is a safe
-//!   one: a push does not look at the thieves' cache line until the deque seems
-//!   full, and a pop of a deque that it knows to be empty needs no fence.
-//! - **The last known item is taken like a thief.** If by the remembered `top`
-//!   there is one item, it is the last one (or gone), and the owner goes straight
-//!   for the compare-and-swap: one read-modify-write instead of a fence and one.
-//! - **Slots are atomic words** (`words.rs`), so that a thief's reading of a slot
-//!   that the owner overwrites is no data race, for any item type.
-//! - **Retired buffers are kept** until the last half is dropped; there is no
-//!   garbage collector to rely on, and no epochs to pay for.
-//! - **A batch is stolen item by item.** The owner pops without any
-//!   compare-and-swap while it thinks that two items are left, so a thief that
-//!   moved `top` by more than one could take what the owner is popping.
-//! - **Thieves may pay for the owner's fence** (`race.rs`), where the system can fence
+//! - **The owner remembers `top`.** `top` only grows, so an old value is safe. A push
+//!   does not read the thieves' cache line until the deque seems full. A pop of a
+//!   deque that the owner knows to be empty needs no fence.
+//! - **The owner takes the last known item like a thief.** If there is one item by the
+//!   remembered `top`, this item is the last one (or already taken). Then the owner
+//!   starts with the compare-and-swap: one read-modify-write instead of a fence and a
+//!   read-modify-write.
+//! - **Slots are atomic words** (`words.rs`). So it is not a data race, for any item
+//!   type, if a thief reads a slot while the owner overwrites it.
+//! - **Retired buffers are kept** until the last half is dropped. There is no garbage
+//!   collector to rely on, and there is no cost of epochs.
+//! - **A batch is stolen item by item.** The owner pops without a compare-and-swap
+//!   while, by the `top` that it read, two items are left. So a thief that moved `top`
+//!   by more than one could take the item that the owner is popping.
+//! - **Thieves may pay for the owner's fence** (`race.rs`), if the system can fence
 //!   for another thread. The argument below is the same.
 //!
 //! # Why no item is lost or taken twice
 //!
-//! Only a compare-and-swap moves `top`, by one, and an item at `top` is taken by
-//! whoever succeeds. The one way around it is the owner's pop of an item at
-//! `last = bottom - 1` when it reads `top < last`. Let a thief take index `last`
-//! nevertheless: it read `top = last`, then `bottom > last`. Between the two it
-//! has a SeqCst fence, and so has the owner between its store `bottom = last` and
-//! its load of `top`. One fence comes first (C++20, \[atomics.order\] paragraph
-//! 4). If the owner's does, the thief's load of `bottom` sees `last` or a later
-//! store: later ones are larger only if the pop is over and a push has reused the
-//! index, for another item. If the thief's fence comes first, the owner's load
-//! sees `top = last` at least, and it competes.
+//! Only a compare-and-swap moves `top`, by one, and the thread whose swap succeeds takes
+//! the item at `top`. There is one exception: the owner's pop of an item at
+//! `last = bottom - 1` when the owner reads `top < last`. Suppose that a thief takes index
+//! `last` nevertheless: the thief read `top = last`, then `bottom > last`. Between the
+//! two loads the thief has a SeqCst fence. The owner has one between its store
+//! `bottom = last` and its load of `top`. One of the two fences comes first (C++20,
+//! \[atomics.order\] paragraph 4). If the owner's fence comes first, the thief's load of
+//! `bottom` sees `last` or a later store. A later store is larger than `last` only if the
+//! pop is over and a push has reused the index, for another item. If the thief's fence
+//! comes first, the owner's load sees `top = last` at least, and the owner competes.
 //!
-//! A pop that goes straight for the swap needs no fence: it takes nothing without
-//! the swap, and whoever reads the `top` that it wrote also sees the last lowering
-//! of `bottom` before it.
+//! A pop that starts with the swap needs no fence: it takes nothing without the swap. A
+//! thread that reads the `top` written by this swap also sees the last lowering of
+//! `bottom` before it.
 //!
-//! A thief reads the slot before its swap. Suppose that its swap at `t` succeeds.
-//! `top` was `t` from its load to the swap, and two things could still have
-//! changed the slot:
+//! A thief reads the slot before its swap. Suppose that the thief's swap at `t` succeeds.
+//! Then `top` was `t` from the thief's load to the swap. The slot could still have changed
+//! in two ways:
 //!
 //! - *A pop and a push at the same index.* A pop of `t` that competed would have
-//!   moved `top`. One that did not has read `top < t` after its fence, so that
-//!   fence precedes the thief's, and the thief's `bottom` is that pop's store or a
-//!   later one. If it is above `t`, it publishes the later push, whose bits the
-//!   thief then sees.
-//! - *A push a whole turn later.* The owner must have read `top > t`, which only
-//!   the thief's own swap wrote; that is a release after the thief's read
+//!   moved `top`. A pop of `t` that did not compete has read `top < t` after its fence.
+//!   So that fence precedes the thief's, and the thief's `bottom` is that pop's store or
+//!   a later one. If this `bottom` is above `t`, it publishes the later push, whose bits
+//!   the thief then sees.
+//! - *A push a whole turn later.* The owner must have read `top > t`. Only the thief's own
+//!   swap wrote such a `top`, and that swap is a release after the thief's read
 //!   (`deque.top`).
 //!
-//! Growth copies `t`, because the owner's `top` is not above it, and the old
-//! buffer is not written to again: a thief that holds it reads the same bits.
+//! Growth copies `t`, because the owner's `top` is not above `t`. The old buffer is not
+//! written to again, so a thief that still has the old buffer reads the same bits.
 //!
 //! # Cost
 //!
-//! A push is two plain stores, a pop one barrier, and for the last item one
-//! compare-and-swap instead. A steal is a fence and a swap, also for each item of
-//! a batch: with a thief on a second core that takes batches, a deque that claims
-//! them at once (st3) is two to three times faster for its owner, but pays with a
-//! read-modify-write for every pop (`deques` benchmark). What made no difference:
-//! a cached pointer to the slots, `top` and `bottom` on one cache line.
+//! A push is two plain stores. A pop is one barrier, or one compare-and-swap for the last
+//! item. A steal is a fence and a swap, also for each item of a batch. If a thief on a
+//! second core takes batches, a deque that claims a batch at once (st3) is two to three
+//! times faster for its owner, but pays with a read-modify-write for every pop (`deques`
+//! benchmark). What made no difference: a cached pointer to the slots, `top` and `bottom`
+//! on one cache line.
 //!
 //! # Memory ordering
 //!
@@ -87,14 +88,14 @@
 //! | `deque.top` | thief: swap of `top` | owner: every read of `top` | that the thief has read the slot, so it may be overwritten |
 //! | `deque.race` | owner: fence in pop | thief: fence in steal | see above: a SeqCst pair, in both directions |
 //!
-//! Every store of `bottom` is a release, also those of a pop: a thief that reads
-//! one of them must still see the items that earlier pushes published.
+//! Every store of `bottom` is a release, also the stores of a pop: a thief that reads
+//! such a store must still see the items that earlier pushes published.
 //!
 //! # Limits
 //!
-//! An item with pointers at unaligned places (`repr(packed)`) loses their
-//! provenance on its way through the slots, so that using them is undefined
-//! behaviour by the letter; put such items in a box.
+//! If an item has pointers at unaligned places (`repr(packed)`), these pointers lose
+//! their provenance on the way through the slots. Formally, it is undefined behaviour to
+//! use such a pointer then. Put such items into a box.
 //!
 //! Indices are signed 64-bit numbers and do not wrap within centuries.
 
@@ -126,7 +127,7 @@ pub use self::owner::Owner;
 pub use self::race::{Even, Race, Uneven};
 pub use self::stealer::Stealer;
 
-/// The number of slots of a deque made by [`new`], before it grows.
+/// The number of slots of a deque made by [`new`], before the deque grows.
 ///
 /// Not measured: a depth of 64 covers most divide-and-conquer recursions.
 const INITIAL_CAPACITY: usize = 64;
@@ -152,7 +153,7 @@ pub fn new<T>() -> (Owner<T>, Stealer<T>) {
 ///
 /// # Panics
 ///
-/// If so many do not fit the address space.
+/// If so many items do not fit the address space.
 ///
 /// ```
 /// let (owner, _) = ws_core::chase_lev::with_capacity::<u8>(100);
@@ -180,7 +181,7 @@ pub fn uneven<T>() -> (Owner<T, Uneven>, Stealer<T, Uneven>) {
     uneven_starting_at(0, INITIAL_CAPACITY)
 }
 
-/// Makes a deque whose indices start at `index`: tests let the slots wrap early.
+/// Makes a deque whose indices start at `index`, so that the slots wrap early in tests.
 #[doc(hidden)]
 pub fn starting_at<T>(index: i64, capacity: usize) -> (Owner<T>, Stealer<T>) {
     make(index, capacity)
@@ -192,7 +193,8 @@ pub fn uneven_starting_at<T>(
     index: i64,
     capacity: usize,
 ) -> (Owner<T, Uneven>, Stealer<T, Uneven>) {
-    // The first one of the process asks the system for it; until then, owners fence.
+    // The first call in the process asks the system for permission. Until then, the
+    // owners' side is a real fence.
     asymmetric::heavy();
     make(index, capacity)
 }

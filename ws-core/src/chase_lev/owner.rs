@@ -12,9 +12,9 @@ use crate::chaos;
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
 
-/// The half that pushes and pops; one thread's at a time.
+/// The half that pushes and pops. It belongs to one thread at a time.
 ///
-/// It may move to another thread, but it can be neither shared nor cloned:
+/// It may move to another thread. It can be neither shared nor cloned:
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
@@ -26,28 +26,30 @@ use crate::sync::atomic::Ordering;
 /// let second = owner.clone();
 /// ```
 ///
-/// If it is dropped, the items stay for the stealers; the last half drops what
-/// is left.
+/// If the owner is dropped, the items stay for the stealers. The drop of the last half
+/// drops the items that are left.
 pub struct Owner<T, R = Even> {
     pub(super) deque: Arc<Deque<T>>,
     /// The same as the shared bottom, which only this half writes.
     bottom: Cell<i64>,
-    /// The shared top as last seen: never ahead of it.
+    /// The shared top as last seen: never ahead of the shared top.
     top: Cell<i64>,
     /// The same as the shared buffer, which only this half writes.
     buffer: Cell<*mut Buffer<T>>,
     race: PhantomData<R>,
 }
 
-// SAFETY: the raw pointer is to a buffer that the shared deque owns.
+// SAFETY: only the raw pointer prevents the automatic impl. It points to a buffer that
+// the shared deque owns, and the owner keeps the deque alive. The deque may be used on
+// any thread, as `T: Send`.
 unsafe impl<T: Send, R> Send for Owner<T, R> {}
 
-// No user code runs while the deque is changed, so a panic finds it in order.
+// No user code runs while the deque is changed, so a panic leaves it consistent.
 impl<T, R> UnwindSafe for Owner<T, R> {}
 impl<T, R> RefUnwindSafe for Owner<T, R> {}
 
 impl<T, R: Race> Owner<T, R> {
-    /// The owner of a deque that no one has used yet.
+    /// The owner of a deque that no thread has used yet.
     pub(super) fn new(deque: &Arc<Deque<T>>) -> Self {
         // ORDERING: relaxed; no other thread has the deque yet.
         Self {
@@ -59,7 +61,7 @@ impl<T, R: Race> Owner<T, R> {
         }
     }
 
-    /// Puts `item` at the bottom; grows the deque if it is full.
+    /// Puts `item` at the bottom. Grows the deque if it is full.
     ///
     /// # Panics
     ///
@@ -96,7 +98,8 @@ impl<T, R: Race> Owner<T, R> {
     pub fn pop(&self) -> Option<T> {
         let bottom = self.bottom.get();
         let last = bottom - 1;
-        // `top` never passes `bottom`, and the remembered one never passes it.
+        // `top` never passes `bottom`, and the remembered `top` never passes the shared
+        // one.
         match last - self.top.get() {
             ..0 => None,
             0 => self.take_oldest(last),
@@ -104,23 +107,23 @@ impl<T, R: Race> Owner<T, R> {
         }
     }
 
-    /// Takes the item at `last`, of which there are older ones, as far as known.
+    /// Takes the item at `last`. By the remembered `top` there are older items.
     #[inline(always)]
     fn take_newest(&self, last: i64) -> Option<T> {
         // ORDERING(deque.publish): release side, as for every store of `bottom`.
         // ORDERING(deque.race): without the fence a thief and this pop may each
-        // miss what the other one did, and both take the item.
+        // miss what the other wrote, and both may take the item.
         R::lower(&self.deque.bottom, last);
         chaos::point("deque.pop.fenced");
-        // ORDERING(deque.top): acquire side, as later pushes rely on it. SeqCst
-        // for the barrier above: this load must not be older than that store.
+        // ORDERING(deque.top): acquire side, as later pushes rely on this `top`. SeqCst
+        // for the barrier above: the load must not come before that store.
         let top = self.deque.top.load(Ordering::SeqCst);
         self.top.set(top);
         if top < last {
             self.bottom.set(last);
-            // SAFETY: the slot at `last` holds an item, and no thief can take
-            // it: one that reads `top == last` has its fence after ours, and so
-            // sees this `bottom`.
+            // SAFETY: the slot at `last` holds an item, which only this half wrote. No
+            // thief can take the item: a thief that reads `top == last` has its fence
+            // after this one, and so sees this `bottom` (`deque.race`).
             return Some(unsafe { self.buffer().load(last).into_item() });
         }
         let item = if top == last {
@@ -129,8 +132,9 @@ impl<T, R: Race> Owner<T, R> {
             None
         };
         chaos::point("deque.pop.restore");
-        // Whoever took the last item, `top` is where `bottom` was. The shared
-        // one goes back there; no thief can tell the difference.
+        // The last item is taken, by this pop or by a thief, so `top` is where `bottom`
+        // was. The shared `bottom` is set back to that. For a thief the deque is empty
+        // before and after.
         self.publish(last + 1);
         item
     }
@@ -138,15 +142,16 @@ impl<T, R: Race> Owner<T, R> {
     /// Competes with the thieves for the item at `last`, which is the only one.
     #[inline(always)]
     fn take_oldest(&self, last: i64) -> Option<T> {
-        // Either we or a thief moves it.
+        // Either this swap moves `top`, or a thief has moved it.
         self.top.set(last + 1);
         chaos::point("deque.pop.compete");
         self.deque.swap_top(last).ok()?;
-        // SAFETY: the slot holds an item, and the swap made it ours.
+        // SAFETY: the slot holds an item, as only this half writes slots. The swap
+        // succeeded, so no thief can take this item.
         Some(unsafe { self.buffer().load(last).into_item() })
     }
 
-    /// Returns how many items the deque holds; thieves may lower it any time.
+    /// Returns how many items the deque holds. Thieves may take some at any time.
     ///
     /// ```
     /// let (owner, _) = ws_core::chase_lev::new();
@@ -183,9 +188,9 @@ impl<T, R: Race> Owner<T, R> {
 
     #[inline(always)]
     fn buffer(&self) -> &Buffer<T> {
-        // SAFETY: buffers are freed with the shared deque, which we hold; the
-        // pointer is replaced by `grow` alone, which no caller of ours runs
-        // while it uses the reference.
+        // SAFETY: the pointer came from `Buffer::allocate` or `Buffer::grown`. Buffers
+        // are freed with the shared deque, which this half keeps alive, and are only
+        // changed through atomics.
         unsafe { &*self.buffer.get() }
     }
 
@@ -198,7 +203,7 @@ impl<T, R: Race> Owner<T, R> {
 
     #[cold]
     fn refresh_top(&self) -> i64 {
-        // ORDERING(deque.top): acquire side; the slots below are free.
+        // ORDERING(deque.top): acquire side; the slots below `top` are free.
         let top = self.deque.top.load(Ordering::Acquire);
         self.top.set(top);
         top
@@ -208,7 +213,7 @@ impl<T, R: Race> Owner<T, R> {
     #[inline(always)]
     fn publish(&self, bottom: i64) {
         self.bottom.set(bottom);
-        // ORDERING(deque.publish): release side; otherwise a thief could read a
+        // ORDERING(deque.publish): release side; without it a thief could read a
         // slot before the item is in it.
         self.deque.bottom.store(bottom, Ordering::Release);
     }
@@ -216,11 +221,12 @@ impl<T, R: Race> Owner<T, R> {
     #[cold]
     fn grow(&self) {
         let items = self.top.get()..self.bottom.get();
-        // SAFETY: the buffer is alive, and only the owner writes to it.
+        // SAFETY: the pointer came from `allocate` or `grown`. The buffer is freed with
+        // the shared deque, which this half keeps alive. Only the owner writes to it.
         let grown = unsafe { Buffer::grown(self.buffer.get(), items) };
         chaos::point("deque.grow.copied");
         self.buffer.set(grown);
-        // ORDERING(deque.grow): release side; otherwise a thief could read slots
+        // ORDERING(deque.grow): release side; without it a thief could read slots
         // that are not copied yet.
         self.deque.buffer.store(grown, Ordering::Release);
     }

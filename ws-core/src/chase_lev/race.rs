@@ -1,23 +1,24 @@
-//! The two fences of `deque.race`, and who pays for them.
+//! The two fences of `deque.race`, and which side pays for them.
 //!
-//! The owner's pop stores `bottom` and loads `top`; a thief loads `top` and then
-//! `bottom`. Each needs a SeqCst fence between the two, or both may take one item.
-//! [`Even`] has a fence on both sides. [`Uneven`] has the pair of
-//! [`asymmetric`] instead: the owner's is free, and a thief
-//! pays for both with a system call, unless it sees at once that there is nothing.
+//! The owner's pop stores `bottom` and loads `top`. A thief loads `top` and then
+//! `bottom`. Each side needs a SeqCst fence between the two accesses, or both sides may
+//! take the same item. [`Even`] has a fence on both sides. [`Uneven`] has the pair of
+//! [`asymmetric`] instead: the owner's side is free, and a thief pays for both sides
+//! with a system call, unless it sees at once that the deque is empty.
 //!
-//! Where most items are popped by the owner, as in fork-join, that is the right way
-//! round: a push and pop pair takes 0.34 to 0.43 of the time (3.3 to 4.1 ns; no less
-//! for the last item, which costs a swap in both), and a steal, which happens once in
-//! thousands of them, what [`asymmetric`] says. Where thieves take most items it is the
-//! wrong one.
+//! If the owner pops most items, as in fork-join, [`Uneven`] is the better choice. A
+//! push and pop pair takes 0.34 to 0.43 of the time (3.3 to 4.1 ns; no less for the last
+//! item, which costs a swap in both). A steal costs what [`asymmetric`] says, but happens
+//! once in thousands of such pairs. If thieves take most items, [`Even`] is the better
+//! choice.
 
 use crate::sync::atomic::{AtomicI64, Ordering, fence};
 use crate::sync::{asymmetric, fence_after_swap, store_and_fence};
 
-/// Who pays for the race between the owner and the thieves: [`Even`] or [`Uneven`].
+/// Which side pays for the race between the owner and the thieves: [`Even`] or
+/// [`Uneven`].
 pub trait Race: sealed::Sealed {
-    /// The owner's side: stores `bottom`, releasing, then fences.
+    /// The owner's side: stores `bottom` with release ordering, then fences.
     #[doc(hidden)]
     fn lower(bottom: &AtomicI64, value: i64);
 
@@ -40,12 +41,12 @@ mod sealed {
     impl Sealed for super::Uneven {}
 }
 
-/// Owner and thieves pay alike: a fence for each pop, a fence for each steal.
+/// Owner and thieves pay alike: a fence for each pop, and a fence for each steal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Even;
 
-/// Thieves pay for all: a pop has no fence, a steal makes a system call (on Linux;
-/// elsewhere it is [`Even`]).
+/// Thieves pay for both sides: a pop has no fence, and a steal makes a system call. That
+/// is so on Linux. On other systems both sides have a fence, as in [`Even`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uneven;
 

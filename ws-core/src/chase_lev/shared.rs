@@ -8,7 +8,7 @@ use crate::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
 /// What both halves share.
 pub(super) struct Deque<T> {
-    /// The oldest item. Moved by one at a time, by compare-and-swap, by anyone.
+    /// The oldest item. Any thread moves it, by one at a time, by compare-and-swap.
     pub(super) top: CachePadded<AtomicI64>,
     /// One past the newest item. Written by the owner alone.
     pub(super) bottom: CachePadded<AtomicI64>,
@@ -16,11 +16,12 @@ pub(super) struct Deque<T> {
     pub(super) buffer: CachePadded<AtomicPtr<Buffer<T>>>,
 }
 
-// SAFETY: the halves hand items from thread to thread, so `T: Send` is needed;
-// no reference to an item is ever shared, so `T: Sync` is not. Slots are atomic,
+// SAFETY: the halves move items from thread to thread, so `T: Send` is needed. No
+// reference to an item is ever shared, so `T: Sync` is not needed. Slots are atomic,
 // and each item is taken by one thread (see the module docs).
 unsafe impl<T: Send> Sync for Deque<T> {}
-// SAFETY: as above; the deque owns its items and its buffers.
+// SAFETY: the deque owns its items and its buffers, so it may move to another thread if
+// the items may.
 unsafe impl<T: Send> Send for Deque<T> {}
 
 impl<T> Deque<T> {
@@ -35,10 +36,10 @@ impl<T> Deque<T> {
     /// Takes the item at `index`, if it is still the oldest.
     #[inline(always)]
     pub(super) fn swap_top(&self, index: i64) -> Result<(), i64> {
-        // A strong exchange: a spurious failure would read as a lost race.
+        // A strong exchange: a spurious failure would look like a lost race.
         // ORDERING(deque.top): release side; on failure acquire side, as the
         // owner remembers the outcome. SeqCst, so that the barriers of
-        // `sync::barrier` hold by the language's rules, not only the processor's.
+        // `sync::barrier` hold by the language's rules, not only by the processor's.
         let (success, failure) = (Ordering::SeqCst, Ordering::Acquire);
         self.top
             .compare_exchange(index, index + 1, success, failure)
@@ -46,16 +47,16 @@ impl<T> Deque<T> {
     }
 
     pub(super) fn oldest(&self) -> Option<i64> {
-        // ORDERING: acquire, so that the loads stay in this order: what `bottom` says is
-        // about this `top` or a later one.
+        // ORDERING: acquire, so that the loads stay in this order: the `bottom` that is
+        // read belongs to this `top` or to a later one.
         let top = self.top.load(Ordering::Acquire);
         (self.bottom.load(Ordering::Relaxed) > top).then_some(top)
     }
 
     pub(super) fn len(&self) -> usize {
         loop {
-            // ORDERING: acquire, so that the loads stay in this order; if `top`
-            // is the same at the end, it was so when `bottom` was read.
+            // ORDERING: acquire, so that the loads stay in this order. If `top` is the
+            // same at the end, it was the same when `bottom` was read.
             let top = self.top.load(Ordering::Acquire);
             let bottom = self.bottom.load(Ordering::Acquire);
             if self.top.load(Ordering::Relaxed) == top {
@@ -68,19 +69,22 @@ impl<T> Deque<T> {
 
 impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
-        // ORDERING: relaxed; no half is left, and the last one's drop made
+        // ORDERING: relaxed; no half is left, and the drops of the halves have made
         // everything visible.
         let top = self.top.load(Ordering::Relaxed);
         let bottom = self.bottom.load(Ordering::Relaxed);
         let buffer = self.buffer.load(Ordering::Relaxed);
-        // SAFETY: the buffer is alive until the end of this function.
+        // SAFETY: `buffer` came from `allocate` or `grown`, and is freed below, after
+        // the last use of `slots`.
         let slots = unsafe { &*buffer };
         let mut rest = Vec::with_capacity(usize::try_from(bottom - top).unwrap_or(0));
-        // SAFETY: the slots between hold items, and no one else is left.
+        // SAFETY: the slots in `top..bottom` hold items, and no half is left that could
+        // take one or write a slot.
         rest.extend((top..bottom).map(|index| unsafe { slots.load(index).into_item() }));
-        // SAFETY: no half is left that could use a buffer.
+        // SAFETY: `buffer` came from `allocate` or `grown` and is freed only here. No half
+        // is left that could use or write a buffer.
         unsafe { Buffer::free(buffer) };
-        // A vector goes on with the others if an item panics in its drop.
+        // If the drop of an item panics, the vector still drops the other items.
         drop(rest);
     }
 }

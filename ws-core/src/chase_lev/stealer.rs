@@ -12,7 +12,7 @@ use crate::chaos;
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
 
-/// The half that steals; clone it for every thread that may.
+/// The half that steals. Clone it for every thread that may steal.
 pub struct Stealer<T, R = Even> {
     deque: Arc<Deque<T>>,
     race: PhantomData<R>,
@@ -47,10 +47,10 @@ impl<T, R: Race> Stealer<T, R> {
         self.take(top)
     }
 
-    /// Looks where the oldest item is.
+    /// Reads where the oldest item is, then fences.
     #[inline(always)]
     fn look(&self) -> i64 {
-        // ORDERING: acquire as in the paper; the fence alone would do.
+        // ORDERING: acquire as in the paper; the fence alone would be enough.
         let top = self.deque.top.load(Ordering::Acquire);
         // ORDERING(deque.race): see the owner's fence.
         R::look();
@@ -69,22 +69,26 @@ impl<T, R: Race> Stealer<T, R> {
         // ORDERING(deque.grow): acquire side.
         let buffer = self.deque.buffer.load(Ordering::Acquire);
         chaos::point("deque.steal.buffer");
-        // SAFETY: buffers are freed with the deque, which we hold.
+        // SAFETY: the pointer came from `Buffer::allocate` or `Buffer::grown`, and the
+        // load above makes the buffer visible (`deque.grow`). Buffers are freed with the
+        // deque, which this half keeps alive, and are only changed through atomics.
         let bits = unsafe { &*buffer }.load(top);
         chaos::point("deque.steal.read");
         match self.deque.swap_top(top) {
-            // SAFETY: `top` had not moved, so the bits are those of the oldest
-            // item, and the swap made it ours (see the module docs).
+            // SAFETY: `top` did not move before the swap, so the bits are those of the
+            // oldest item. The swap succeeded, so no other thread takes this item (see
+            // the module docs).
             Ok(()) => Steal::Success(unsafe { bits.into_item() }),
             Err(_) => Steal::Retry,
         }
     }
 
-    /// Takes half of the items, rounded up: returns the oldest, pushes the
+    /// Takes half of the items, rounded up. Returns the oldest item and pushes the
     /// others to `thief`, oldest first.
     ///
-    /// One compare-and-swap per item; it ends early when another thread is in
-    /// the way. Stealing from oneself rotates the deque.
+    /// The cost is one compare-and-swap per item. The call ends early if another thread
+    /// is in the way. If `thief` is the owner of this same deque, the call rotates the
+    /// deque.
     ///
     /// # Panics
     ///
@@ -103,8 +107,8 @@ impl<T, R: Race> Stealer<T, R> {
         self.steal_into_limited(thief, usize::MAX)
     }
 
-    /// As [`steal_into`](Self::steal_into), but takes at most
-    /// `limit` items, with the one returned; a limit of 0 counts as 1.
+    /// As [`steal_into`](Self::steal_into), but takes at most `limit` items, the
+    /// returned item included. A limit of 0 counts as 1.
     ///
     /// # Panics
     ///
@@ -124,15 +128,15 @@ impl<T, R: Race> Stealer<T, R> {
             return Steal::Empty;
         }
         let top = self.look();
-        // ORDERING: relaxed; it only says how many to try.
+        // ORDERING: relaxed; the difference only says how many items to try.
         let available = self.deque.bottom.load(Ordering::Relaxed) - top;
         let half = usize::try_from(available).map_or(0, |count| count.div_ceil(2));
         let first = self.take(top);
         if first.is_success() {
             for taken in 1..half.min(limit) {
-                // We have just moved `top` there, and need not look again.
+                // This thief has just moved `top`, and need not load it again.
                 // ORDERING(deque.race): a fence between the swap and the next
-                // look at `bottom`, as between the two loads of a single steal.
+                // load of `bottom`, as between the two loads of a single steal.
                 R::look_again();
                 match self.take(top + taken as i64) {
                     Steal::Success(item) => thief.push(item),
@@ -144,7 +148,7 @@ impl<T, R: Race> Stealer<T, R> {
     }
 
     /// Returns the position of the oldest item, if there is one, at some moment during the
-    /// call. As long as it is the same, nobody has taken that item.
+    /// call. As long as the position stays the same, no thread has taken that item.
     ///
     /// ```
     /// let (owner, stealer) = ws_core::chase_lev::new();

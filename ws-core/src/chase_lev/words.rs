@@ -1,20 +1,21 @@
-//! Items as machine words, so that a thief may read a slot while its owner
+//! Items as machine words, so that a thief may read a slot while the owner
 //! overwrites it.
 //!
-//! A thief reads the oldest slot *before* it knows whether it may have it: only
-//! the compare-and-swap on `top` decides, and by then the owner may have filled
-//! the slot anew. What the thief has read is thrown away in that case, but the
-//! reading itself must not be a data race. Plain memory would be one, for any
-//! `T`; so a slot is a row of atomic words, read and written one by one. A torn
-//! item is never looked at: it is `MaybeUninit` until the swap has succeeded.
+//! A thief reads the oldest slot *before* it knows whether it may take the item. Only
+//! the compare-and-swap on `top` decides, and by then the owner may have written
+//! another item into the slot. In that case the thief discards what it has read. But
+//! the read itself must not be a data race, and a read of plain memory would be one,
+//! for any `T`. So a slot is a row of atomic words, which are read and written one by
+//! one. A torn item is never used: the bits are `MaybeUninit` until the swap has
+//! succeeded.
 //!
 //! The words are pointers, not integers, so that a pointer inside an item keeps
 //! its provenance.
 //!
-//! Bytes that `T` leaves undefined (padding) must become *some* value before
-//! they can be stored in an atomic; [`settle`] does that with an empty piece of
-//! assembly, which costs no instruction. Where Rust has no inline assembly (and
-//! under Miri) `boxed.rs` stands in.
+//! Bytes that `T` leaves undefined (padding) must become *some* value before they can
+//! be stored in an atomic. [`settle`] does that with an empty piece of assembly, which
+//! costs no instruction. Where Rust has no inline assembly, and under Miri, `boxed.rs`
+//! replaces this file.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -27,12 +28,12 @@ pub(super) type Word = AtomicPtr<()>;
 
 const WORD: usize = size_of::<*mut ()>();
 
-/// How many words an item takes; none at all for a zero-sized one.
+/// How many words an item takes; none for a zero-sized item.
 pub(super) const fn per_item<T>() -> usize {
     size_of::<T>().div_ceil(WORD)
 }
 
-/// An item's bits, which may be torn or another's: not yet an item.
+/// The bits of an item. They may be torn, or the item may belong to another thread.
 pub(super) struct Bits<T>(MaybeUninit<T>);
 
 impl<T> Bits<T> {
@@ -40,11 +41,12 @@ impl<T> Bits<T> {
     ///
     /// # Safety
     ///
-    /// The bits were loaded from a slot that held an item for the whole time,
-    /// and no one else takes that item.
+    /// The bits must be loaded from a slot that held one item for the whole time,
+    /// and nothing else may take that item.
     #[inline(always)]
     pub(super) unsafe fn into_item(self) -> T {
-        // SAFETY: the caller promises that these are an item's bits.
+        // SAFETY: the caller promises that these are all bits of one item, and that
+        // nothing else takes that item.
         unsafe { self.0.assume_init() }
     }
 }
@@ -57,17 +59,17 @@ pub(super) fn store<T>(slot: &[Word], item: T) {
     for (index, word) in slot.iter().enumerate() {
         let mut bits = MaybeUninit::<*mut ()>::uninit();
         let offset = index * WORD;
-        // SAFETY: `offset` is below the item's size.
+        // SAFETY: a slot has `per_item` words, so `offset` is below the item's size.
         let source = unsafe { bytes.add(offset) };
-        // SAFETY: both sides have that many bytes: the item ends at its size,
-        // and a word is as long as a word.
+        // SAFETY: `length` is at most what is left of the item, and at most one word,
+        // so both sides have that many bytes. They are two variables and do not overlap.
         unsafe { ptr::copy_nonoverlapping(source, bits.as_mut_ptr().cast(), length::<T>(offset)) };
         // ORDERING: relaxed; `bottom` publishes the slot.
         word.store(settle(bits), Ordering::Relaxed);
     }
 }
 
-/// Copies a slot's words, whoever they belong to.
+/// Copies a slot's words, also if the item belongs to another thread.
 #[inline(always)]
 pub(super) fn load<T>(slot: &[Word]) -> Bits<T> {
     let mut item = MaybeUninit::<T>::uninit();
@@ -76,15 +78,15 @@ pub(super) fn load<T>(slot: &[Word]) -> Bits<T> {
         // ORDERING: relaxed; `bottom` made the slot visible.
         let bits = word.load(Ordering::Relaxed);
         let offset = index * WORD;
-        // SAFETY: `offset` is below the item's size.
+        // SAFETY: a slot has `per_item` words, so `offset` is below the item's size.
         let target = unsafe { bytes.add(offset) };
-        // SAFETY: as in `store`.
+        // SAFETY: as in `store`: both sides have `length` bytes and do not overlap.
         unsafe { ptr::copy_nonoverlapping((&raw const bits).cast(), target, length::<T>(offset)) };
     }
     Bits(item)
 }
 
-/// The bytes of an item in the word at `offset`.
+/// How many bytes of an item are in the word at `offset`.
 #[inline(always)]
 const fn length<T>(offset: usize) -> usize {
     let rest = size_of::<T>() - offset;
@@ -94,8 +96,8 @@ const fn length<T>(offset: usize) -> usize {
 /// Gives undefined bits some value, whatever is in the register.
 #[inline(always)]
 fn settle(mut bits: MaybeUninit<*mut ()>) -> *mut () {
-    // SAFETY: the assembly is empty.
+    // SAFETY: the assembly is empty, so it keeps all that its options promise.
     unsafe { asm!("/* {0} */", inout(reg) bits, options(pure, nomem, nostack, preserves_flags)) };
-    // SAFETY: the compiler has to assume that the assembly wrote its operand.
+    // SAFETY: the compiler must assume that the assembly wrote its operand.
     unsafe { bits.assume_init() }
 }

@@ -7,12 +7,12 @@ use std::time::Instant;
 pub(super) struct Deadline(Instant);
 
 impl Deadline {
-    /// `timeout` from now; nothing if the clock does not go that far.
+    /// `timeout` from now; `None` if the clock cannot express that moment.
     pub(super) fn after(timeout: Duration) -> Option<Self> {
         Instant::now().checked_add(timeout).map(Self)
     }
 
-    /// What is left until then, if anything.
+    /// The time that is left, if any.
     pub(super) fn left(&self) -> Option<Duration> {
         let left = self.0.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)

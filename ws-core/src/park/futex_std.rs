@@ -1,26 +1,26 @@
 //! A word to sleep on, by a mutex and a condition variable.
 //!
-//! For systems without a futex that we use directly, and, with their locks, for
-//! loom and shuttle. Only comparing-and-sleeping needs the mutex, to be one step
-//! with regard to wakes; the word itself is changed without it.
+//! This file is for systems whose futex this crate does not use, and, with their own
+//! locks, for loom and shuttle. Only the comparison and the sleep need the mutex, so that
+//! they are one step with regard to wakes. The word itself is changed without the mutex.
 //!
 //! # No wake is lost
 //!
-//! The waker changes the word, then takes and releases the mutex, then notifies.
-//! If its turn with the mutex comes before the sleeper's, the sleeper sees the
-//! changed word and does not sleep. If it comes after, the sleeper is waiting
-//! already (waiting is what released the mutex) and is notified.
+//! The waker changes the word, then takes and releases the mutex, then notifies. If the
+//! waker has the mutex before the sleeper, the sleeper sees the changed word and does not
+//! sleep. If the waker has the mutex after the sleeper, the sleeper is already waiting
+//! (the wait has released the mutex) and is notified.
 //!
-//! Taking the mutex is the one place where an unpark can meet another thread; that
-//! thread holds it for a comparison, never while it sleeps.
+//! The mutex is the one place where an unpark can wait for another thread. That thread
+//! holds the mutex for a comparison, never while it sleeps.
 //!
 //! # Under the model checkers
 //!
-//! The condition variables of loom and shuttle never time out, which is why
-//! `deadline_model.rs` lets no timed wait come this far. And the mutex orders more
-//! than a futex does: a woken sleeper has synchronised with its waker even if the
-//! state machine forgot to. The paths around the mutex still show the flaw, as
-//! both checkers explore the sleeper that never slept.
+//! The condition variables of loom and shuttle never time out. So `deadline_model.rs`
+//! lets no timed wait come to this file. Besides, the mutex orders more than a futex does:
+//! a woken sleeper has synchronised with its waker even if the state machine has a missing
+//! edge. The paths without the mutex still show the flaw, as both checkers explore a
+//! sleeper that never slept.
 
 use core::ops::Deref;
 use core::time::Duration;
@@ -46,7 +46,7 @@ impl Futex {
         }
     }
 
-    /// Sleeps until woken if the word is `expected`; may return for no reason.
+    /// Sleeps until woken if the word is `expected`. May return without a reason.
     pub(super) fn wait(&self, expected: u32) {
         if let Some(gate) = self.gate_if(expected) {
             drop(self.woken.wait(gate));
@@ -66,15 +66,16 @@ impl Futex {
         self.woken.notify_one();
     }
 
-    /// The mutex, if the word is `expected` while it is held.
+    /// Locks the mutex, and keeps it if the word is `expected`.
     fn gate_if(&self, expected: u32) -> Option<MutexGuard<'_, ()>> {
         let gate = self.lock();
-        // ORDERING: relaxed; a waker that had the mutex before us is ordered by it.
+        // ORDERING: relaxed; the mutex orders this load after the change of a waker that
+        // had the mutex before.
         (self.word.load(Ordering::Relaxed) == expected).then_some(gate)
     }
 
     fn lock(&self) -> MutexGuard<'_, ()> {
-        // Nobody panics while holding it, and there is nothing in it to spoil.
+        // No thread panics while it holds the mutex, and the mutex contains no data.
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

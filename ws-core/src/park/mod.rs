@@ -1,13 +1,13 @@
-//! Putting a thread to sleep and waking it: one token between two halves.
+//! Parking and unparking a thread: one token between two halves.
 //!
-//! A [`Park`] is the half of the thread that sleeps, an [`Unpark`] the half of
-//! everyone who may wake it. Between them lies one *token*. An executor needs
-//! nothing else of the operating system, so whoever brings another way to wait
-//! (a reactor, an event loop of a foreign library) implements these two traits
-//! and the executor runs on it. [`ThreadParker`] is the parker for plain threads.
+//! A [`Park`] is the half of the thread that sleeps. An [`Unpark`] is the half of
+//! the threads that may wake it. Between the two halves there is one *token*. An
+//! executor needs nothing else of the operating system to wait. So an executor also
+//! runs on another way to wait (a reactor, an event loop of a foreign library) if it
+//! implements these two traits. [`ThreadParker`] is the parker for plain threads.
 //!
-//! A parker says only "look again". What to look at is the caller's business, and
-//! callers always look in a loop:
+//! A return of `park` means only "check again". The caller decides what to check, and
+//! must check in a loop:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,58 +34,59 @@
 //!
 //! # The contract
 //!
-//! Callers may rely on these rules and implementations keep them. With the feature
-//! `testing`, one call of `park::conformance::check` checks a parker against them.
+//! Callers may rely on these rules, and implementations must keep them. With the
+//! feature `testing`, one call of `park::conformance::check` checks a parker against
+//! them.
 //!
-//! 1. **One token.** A parker holds no token or one. It starts with none, and a
-//!    second token melts into the first.
+//! 1. **One token.** A parker holds no token or one token. It starts with none. A
+//!    second token merges with the first.
 //! 2. **Unpark gives, park takes.** [`unpark`](Unpark::unpark) gives the token.
-//!    [`park`](Park::park) takes it: at once if it is there, otherwise it blocks
-//!    until it comes. One token ends one `park`.
+//!    [`park`](Park::park) takes the token: at once if the token is there, otherwise
+//!    `park` blocks until the token comes. One token ends one `park`.
 //! 3. **A token publishes.** Whatever happens before an `unpark` happens before
-//!    the return of the `park` that takes its token, also if that token melted
-//!    into one that was there already. So an `unpark` may not skip its work when
-//!    it sees a token: the sleeper may be taking that one right now, without
-//!    having seen what this caller wrote.
+//!    the return of the `park` that takes its token, also if that token merged
+//!    with a token that was there already. So an `unpark` must not skip its work if
+//!    it sees a token: at that moment the sleeper may take that token, without having
+//!    seen what this caller wrote.
 //! 4. **Spurious returns.** `park` may return although no token came. Such a
-//!    return takes nothing, publishes nothing and means nothing; the caller
-//!    checks its condition and parks again. An implementation may do this now and
-//!    then (a signal, an event of a reactor), but in general it blocks: a parker
-//!    that returns early most of the time is a busy loop and breaks this rule.
+//!    return takes nothing, publishes nothing and means nothing. The caller must
+//!    check its condition and park again. An implementation may return spuriously now
+//!    and then (a signal, an event of a reactor), but in general it must block: a
+//!    parker that returns early most of the time is a busy loop and breaks this rule.
 //! 5. **Time.** [`park_timeout`](Park::park_timeout) is a `park` that also
-//!    returns some time after `timeout` has passed, and not much before unless it
-//!    took a token or the return is spurious. Zero does not block. A
-//!    timeout beyond the clock's range means for ever. A token that comes at the
-//!    last moment is either taken by this call, with rule 3, or kept for the next
-//!    one; nothing else of a call that timed out is left behind.
-//! 6. **Who may call when.** `unpark` is called from any thread, by any number of
-//!    them at once: before the first `park`, during one, between two, by the
-//!    parking thread itself, and from destructors of thread-local values. It
-//!    waits for no other thread to make progress. `park` is called by one thread
-//!    at a time; types that can be sent but not shared enforce it. Two threads
-//!    that park on one parker all the same may sleep for ever, but this is no
-//!    undefined behaviour. Between two calls a parker may move to another thread,
-//!    and its token moves with it.
-//! 7. **Who may drop what.** Each half may outlive the other. An `unpark` whose
-//!    parker is gone does nothing. Dropping an unparker gives no token, not even
-//!    dropping the last one; the parker can still make more.
+//!    returns some time after `timeout` has passed. It does not return much before,
+//!    unless it took a token or the return is spurious. A timeout of zero does not
+//!    block. A timeout beyond the clock's range means for ever. A token that comes at
+//!    the last moment is either taken by this call, with rule 3, or kept for the next
+//!    call. A call that timed out leaves nothing else behind.
+//! 6. **Who may call when.** Any number of threads may call `unpark` at once: before
+//!    the first `park`, during a `park`, between two, on the parking thread itself, and
+//!    in destructors of thread-local values. `unpark` does not wait for another thread
+//!    to make progress. Only one thread may call `park` at a time. Types that can be
+//!    sent but not shared enforce this. If two threads park on one parker all the same,
+//!    they may sleep for ever, but the behaviour is not undefined. Between two calls a
+//!    parker may move to another thread, and its token moves with it.
+//! 7. **Who may drop what.** Each half may outlive the other. An `unpark` does nothing
+//!    if its parker is gone. The drop of an unparker gives no token, not even the drop
+//!    of the last unparker. The parker can still make more unparkers.
 //! 8. **No panics.** No call panics, whatever the other half does.
 //!
 //! # Why `park_timeout` returns nothing
 //!
-//! It could say whether it took a token or ran out of time. The caller could not
-//! use the answer: "token" does not mean that the condition holds (the token may
-//! be an old one), and "time" does not mean that it does not (the wake-up may be
-//! on its way). Both are answered by looking at the condition and at the clock,
-//! which the loop does anyway. And parkers built on [`std::thread::park_timeout`]
-//! or on an event loop do not know.
+//! `park_timeout` could say whether it took a token or ran out of time. The caller
+//! could not use the answer. "Token" does not mean that the condition holds, as the
+//! token may be an old one. "Time" does not mean that the condition does not hold, as
+//! the wake-up may be on its way. To know, the caller must check the condition and the
+//! clock, and its loop does so anyway. Besides, a parker on
+//! [`std::thread::park_timeout`] or on an event loop does not know the answer.
 //!
 //! # Which implementation
 //!
 //! [`ThreadParker`] is one state machine over one 32-bit word, in `token.rs`,
-//! with its proof. What it sleeps on is chosen here: the futex of 64-bit Linux and
-//! Android, or an imitation of it with a mutex and a condition variable, which
-//! serves every other system and, with their locks, the model checkers.
+//! with its proof. This module chooses what the thread sleeps on: the futex of 64-bit
+//! Linux and Android, or an imitation of a futex with a mutex and a condition variable.
+//! The imitation serves every other system and, with their own locks, the model
+//! checkers.
 
 #[cfg(feature = "testing")]
 pub mod conformance;
@@ -94,8 +95,8 @@ mod thread_parker;
 #[cfg(feature = "std")]
 mod token;
 
-// 32-bit kernels have two futex calls with two layouts of a time. It is not
-// tested there, so they get what the standard library tests.
+// 32-bit kernels have two futex calls with two layouts of a time. `futex_linux.rs` is
+// not tested there, so these systems use the locks of the standard library.
 #[cfg(feature = "std")]
 #[cfg_attr(
     all(
@@ -129,11 +130,11 @@ pub use thread_parker::{ThreadParker, ThreadUnparker};
 
 /// The half of the thread that sleeps.
 ///
-/// Implementations keep the [contract](self#the-contract), and their tests say so
+/// Implementations must keep the [contract](self#the-contract). Their tests check it
 /// with one call of `park::conformance::check` (feature `testing`). The methods
 /// take `&self`, so that a parker can be used beside borrows of its owner's other
-/// fields; implementations should not be [`Sync`], as only one thread may park at
-/// a time.
+/// fields. Implementations should not be [`Sync`], because only one thread may park
+/// at a time.
 ///
 /// With a fixed unparker the trait can be made into an object:
 ///
@@ -165,7 +166,7 @@ pub use thread_parker::{ThreadParker, ThreadUnparker};
 /// assert_eq!(Arc::strong_count(&parker.unparker()), 1);
 /// ```
 pub trait Park: Send {
-    /// The half of those who wake this parker.
+    /// The half of the threads that unpark this parker.
     type Unparker: Unpark + Clone;
 
     /// Returns a handle that gives this parker its token.
@@ -176,16 +177,16 @@ pub trait Park: Send {
     /// let parker = ThreadParker::new();
     /// let (one, two) = (parker.unparker(), parker.unparker());
     /// one.unpark();
-    /// two.unpark(); // melts into the first
+    /// two.unpark(); // merges with the first
     /// parker.park();
     /// assert_eq!(format!("{parker:?}"), "ThreadParker { state: Empty }");
     /// ```
     fn unparker(&self) -> Self::Unparker;
 
-    /// Blocks until there is a token, and takes it.
+    /// Blocks until there is a token, and takes the token.
     ///
-    /// It may also return without one, so it belongs in a loop that checks what
-    /// the caller waits for.
+    /// `park` may also return without a token. So the caller must call it in a loop
+    /// that checks the condition which the caller waits for.
     ///
     /// ```
     /// use ws_core::{Park, ThreadParker, Unpark};
@@ -199,10 +200,10 @@ pub trait Park: Send {
 
     /// Blocks until there is a token or `timeout` has passed.
     ///
-    /// Zero takes a token without blocking; a timeout that the clock cannot
-    /// express, such as [`Duration::MAX`], means for ever. There is no result, for
-    /// [reasons](self#why-park_timeout-returns-nothing): look at the condition and
-    /// at the clock.
+    /// A timeout of zero takes a token without blocking. A timeout that the clock
+    /// cannot express, such as [`Duration::MAX`], means for ever. There is no result
+    /// ([why](self#why-park_timeout-returns-nothing)): check the condition and the
+    /// clock.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -211,18 +212,19 @@ pub trait Park: Send {
     /// let parker = ThreadParker::new();
     /// let (start, limit) = (Instant::now(), Duration::from_millis(5));
     /// while let Some(left) = limit.checked_sub(start.elapsed()) {
-    ///     parker.park_timeout(left); // nobody unparks
+    ///     parker.park_timeout(left); // no thread unparks
     /// }
     /// assert!(start.elapsed() > limit);
     /// ```
     fn park_timeout(&self, timeout: Duration);
 }
 
-/// The half of those who wake a parked thread.
+/// The half of the threads that unpark a parked thread.
 ///
-/// It is an object-safe trait; `Arc<dyn Unpark>` is an unparker, too.
+/// The trait is object-safe. `Arc<dyn Unpark>` is an unparker, too.
 pub trait Unpark: Send + Sync + 'static {
-    /// Gives the token: the parked thread returns, or its next `park` does.
+    /// Gives the token: the `park` of the parked thread returns, or else its next
+    /// `park` returns at once.
     ///
     /// What the caller did before is visible to the thread that takes the token.
     ///

@@ -9,19 +9,19 @@ use super::token::Token;
 use super::{Park, Unpark};
 use crate::sync::Arc;
 
-/// Puts a thread to sleep: on a futex on 64-bit Linux and Android, with the
-/// standard library's locks elsewhere.
+/// Parks a thread: on a futex on 64-bit Linux and Android, with the standard
+/// library's locks elsewhere.
 ///
-/// It keeps more than the [contract](super#the-contract) asks for:
+/// It keeps more than the [contract](super#the-contract) requires:
 ///
 /// - It never returns spuriously: `park` returns with a token, and `park_timeout`
 ///   with a token or after its time.
-/// - On 64-bit Linux and Android it takes no lock; a `park` that finds a token, a
+/// - On 64-bit Linux and Android it takes no lock. A `park` that finds a token, a
 ///   `park_timeout` of zero and an `unpark` that finds no sleeper make no system
 ///   call.
 ///
-/// It belongs to no thread: whoever holds it may park. It can be sent but not
-/// shared, so two threads cannot park at once:
+/// A parker is not tied to a thread: any thread that holds it may park. It can be
+/// sent but not shared, so two threads cannot park at once:
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
@@ -59,12 +59,12 @@ pub struct ThreadParker {
 /// ```
 #[derive(Clone)]
 pub struct ThreadUnparker {
-    /// Kept alive by every handle, so that a late wake finds a word to wake on.
+    /// Every handle keeps the word alive, so that a late wake still finds it.
     state: Arc<Token>,
 }
 
 impl ThreadParker {
-    /// Makes a parker without a token. Its methods are those of [`Park`].
+    /// Makes a parker without a token. The methods are those of [`Park`].
     ///
     /// ```
     /// let parker = ws_core::ThreadParker::new();

@@ -11,58 +11,57 @@
 //!                                NOTIFIED, PARKED --> EMPTY    the time is over
 //! ```
 //!
-//! | state | means | who may leave it |
+//! | state | means | which thread may leave it |
 //! |---|---|---|
-//! | `EMPTY` | no token, and the parking thread is awake | anyone |
-//! | `PARKED` | no token, and the parking thread sleeps or is about to | anyone |
+//! | `EMPTY` | no token, and the parking thread is awake | any thread |
+//! | `PARKED` | no token, and the parking thread sleeps or is about to | any thread |
 //! | `NOTIFIED` | a token | the parking thread alone |
 //!
-//! The numbers are chosen so that arriving is *one step down* whichever state it
-//! meets, a single subtraction: 1 becomes 0, and 0 becomes −1. That trick, and
-//! sleeping on the state word itself, are those of the parker behind
-//! `std::thread::park` in Rust's standard library. Departures: one parker is not
-//! tied to one thread, a timed park sleeps on until its time is over instead of
-//! returning when the kernel does, and the word lies behind [`Futex`], so that
-//! this very source is what the model checkers run.
+//! The numbers are chosen so that arriving is *one step down* from each state, a single
+//! subtraction: 1 becomes 0, and 0 becomes −1. That trick, and the sleep on the state
+//! word itself, are those of the parker behind `std::thread::park` in Rust's standard
+//! library. Departures: a parker is not tied to one thread; a timed park sleeps again
+//! until its time is over, and does not return when the kernel does; the word is behind
+//! [`Futex`], so that the model checkers run this same source.
 //!
 //! # No token is lost
 //!
-//! Every access that changes the word is a read-modify-write, so all of them stand
-//! in one order, and each sees the one before it. Take any [`give`](Token::give)
-//! and what it found:
+//! Every access that changes the word is a read-modify-write. So all of these accesses
+//! are in one order, and each access sees the one before it. Take any
+//! [`give`](Token::give) and the state that it found:
 //!
 //! - `EMPTY`. The token is in the word. Only the parking thread leaves `NOTIFIED`,
-//!   and all three ways to do so end a `park`.
-//! - `NOTIFIED`. The same holds for the token it melted into; the swap publishes
-//!   what its caller did to whoever takes that one (below).
+//!   and all three ways to leave it end a `park`.
+//! - `NOTIFIED`. The same holds for the token with which this token merged. The swap
+//!   publishes what its caller did to the thread that takes that token (below).
 //! - `PARKED`. The parking thread is somewhere between `arrive` and its next
-//!   `take` or `withdraw`. If it is not asleep yet, it will not fall asleep: the
+//!   `take` or `withdraw`. If the thread is not asleep yet, it will not fall asleep: the
 //!   futex compares the word with `PARKED` and goes to sleep as one step, and the
-//!   word is `NOTIFIED` from now on. If it is asleep, the wake that follows the
-//!   swap wakes it. If it has been woken by something else, it needs no wake. In
-//!   each case it comes to `take` or `withdraw`, finds `NOTIFIED`, and returns.
+//!   word is `NOTIFIED` from now on. If the thread is asleep, the wake that follows the
+//!   swap wakes it. If something else has woken the thread, it needs no wake. In each
+//!   case the thread comes to `take` or `withdraw`, finds `NOTIFIED`, and returns.
 //!
-//! A wake may be late: between swap and wake the sleeper can find the token by
-//! itself, return, and even sleep again. Then it is woken for nothing, finds
-//! `PARKED`, and goes back to sleep. And the parker may be gone, but the word is
-//! not: each unparker keeps it alive.
+//! A wake may be late: between swap and wake the sleeper can find the token by itself,
+//! return, and even sleep again. Then the late wake wakes it without a token: the sleeper
+//! finds `PARKED` and sleeps again. The parker may also be dropped by then. The word
+//! still exists: each unparker keeps it alive.
 //!
-//! No token is invented either: nothing but `give` writes `NOTIFIED`, and every
-//! return without one was a withdrawal.
+//! No token is invented: only `give` writes `NOTIFIED`, and every return without a
+//! token was a withdrawal.
 //!
 //! # Memory ordering
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
-//! | `park.token` | `give`: swap to `NOTIFIED` | `arrive`, `take`, `withdraw`: the read-modify-write that finds `NOTIFIED` | what the caller of `unpark` did before, and those whose tokens melted into this one |
+//! | `park.token` | `give`: swap to `NOTIFIED` | `arrive`, `take`, `withdraw`: the read-modify-write that finds `NOTIFIED` | what the caller of `unpark` did before, and the callers whose tokens merged with this one |
 //!
-//! The second half of the last column is the release sequence: a swap that finds
-//! `NOTIFIED` continues the sequences of the swaps before it, so one acquire meets
-//! them all. A `give` that looked first and left a `NOTIFIED` word alone would be
-//! cheaper and wrong (rule 3 of the contract).
+//! The second half of the last column is the release sequence. A swap that finds
+//! `NOTIFIED` continues the sequences of the swaps before it, so one acquire
+//! synchronises with all of them. A `give` that first loads the word, and does nothing
+//! if it is `NOTIFIED`, would be cheaper and wrong (rule 3 of the contract).
 //!
-//! `PARKED` orders nothing. It only decides whether a wake is needed, and that is
-//! settled by the one order of the word; the futex's own compare needs no more.
+//! `PARKED` orders nothing. It only decides whether a wake is needed, and for that the
+//! one order of the word is enough. The futex's own compare needs no more.
 
 use core::fmt;
 use core::time::Duration;
@@ -81,11 +80,11 @@ const NOTIFIED: u32 = 1;
 enum Arrival {
     /// There was a token, and it is taken.
     Token,
-    /// There was none; the word says `PARKED`.
+    /// There was no token. The word is now `PARKED`.
     Parked,
 }
 
-/// One token, given by many and taken by one.
+/// One token: any thread gives it, one thread takes it.
 pub(super) struct Token {
     word: Futex,
 }
@@ -100,8 +99,8 @@ impl Token {
 
     /// Gives the token and wakes the sleeper, if there is one.
     pub(super) fn give(&self) {
-        // ORDERING(park.token): release side. A swap even if the token is there:
-        // it publishes what this caller did to the thread that takes it.
+        // ORDERING(park.token): release side. A swap even if the token is there: the
+        // swap publishes what this caller did to the thread that takes the token.
         let found = self.word.swap(NOTIFIED, Ordering::Release);
         chaos::point("park.unpark.given");
         if found == PARKED {
@@ -123,7 +122,7 @@ impl Token {
             self.take();
             return;
         }
-        // The token first and the clock second: with a token no clock is read.
+        // The token comes first: if it is there, the clock is not read.
         match self.arrive() {
             Arrival::Token => {}
             Arrival::Parked => match Deadline::after(timeout) {
@@ -165,7 +164,7 @@ impl Token {
         self.withdraw();
     }
 
-    /// Takes the token if it is there; says whether it was.
+    /// Takes the token if it is there. Returns whether it was there.
     fn take(&self) -> bool {
         chaos::point("park.park.woken");
         // ORDERING(park.token): acquire side. Relaxed on failure: nothing was
@@ -175,18 +174,18 @@ impl Token {
             .is_ok()
     }
 
-    /// Stops waiting; takes the token if it came at the last moment.
+    /// Stops waiting. Takes the token if it came at the last moment.
     fn withdraw(&self) {
         chaos::point("park.timeout.over");
-        // ORDERING(park.token): acquire side, if the token came. Without it the
-        // token is gone, and the caller does not see what it was given for.
+        // ORDERING(park.token): acquire side, if the token came. Without it the token
+        // would be taken, but its data would not be visible to the caller.
         self.word.swap(EMPTY, Ordering::Acquire);
     }
 }
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // ORDERING: relaxed; a snapshot for people.
+        // ORDERING: relaxed; a snapshot for readers of the debug output.
         f.write_str(match self.word.load(Ordering::Relaxed) {
             EMPTY => "Empty",
             NOTIFIED => "Notified",

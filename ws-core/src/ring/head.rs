@@ -5,9 +5,9 @@ use core::fmt;
 /// `[steal | real]`: where thieves have finished copying, and where the next
 /// item is taken.
 ///
-/// Both are positions of an endless sequence, cut to 32 bits; only differences
-/// between them mean anything. The slots in `steal..real` belong to the one
-/// thief that claimed them, and to the owner for what it popped meanwhile.
+/// Both are positions of an endless sequence, cut to 32 bits. Only the difference
+/// between two positions has a meaning. The slots in `steal..real` belong to the one
+/// thief that claimed them, except the slots that the owner has popped meanwhile.
 ///
 /// | transition | from | to | by |
 /// |---|---|---|---|
@@ -44,7 +44,7 @@ impl Head {
         self.0
     }
 
-    /// The oldest slot that is not free for the owner's next push.
+    /// The oldest slot that the owner must not fill yet.
     #[inline(always)]
     pub(super) const fn steal(self) -> u32 {
         (self.0 >> 32) as u32
@@ -56,13 +56,13 @@ impl Head {
         self.0 as u32
     }
 
-    /// Whether someone holds claimed slots.
+    /// Whether a thread holds claimed slots: a thief, or the owner in an overflow.
     #[inline(always)]
     pub(super) const fn is_claimed(self) -> bool {
         self.steal() != self.real()
     }
 
-    /// One item popped by the owner.
+    /// The head after the owner has popped one item.
     #[inline(always)]
     pub(super) const fn popped(self) -> Self {
         let real = self.real().wrapping_add(1);
@@ -73,13 +73,15 @@ impl Head {
         }
     }
 
-    /// `count` items claimed; they stay in their slots until [`finished`](Self::finished).
+    /// The head after `count` items were claimed. They stay in their slots until
+    /// [`finished`](Self::finished).
     #[inline(always)]
     pub(super) const fn claimed(self, count: u32) -> Self {
         Self::pack(self.steal(), self.real().wrapping_add(count))
     }
 
-    /// The claimed slots given back to the owner, with what it popped meanwhile.
+    /// The head after the claimed slots, and the slots that the owner popped meanwhile,
+    /// were given back to the owner.
     #[inline(always)]
     pub(super) const fn finished(self) -> Self {
         Self::at(self.real())

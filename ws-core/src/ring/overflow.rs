@@ -1,4 +1,4 @@
-//! What did not fit: a batch that its receiver owns.
+//! The items that did not fit: a batch that belongs to the caller.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use core::option;
 /// The items that a full ring hands to the caller of
 /// [`push_or_overflow`](super::Owner::push_or_overflow), oldest first.
 ///
-/// They have left the ring: the caller may take its time with them, take locks,
+/// The items have left the ring: the caller may hold them for any time, take locks,
 /// and push to the same ring again. Dropping the batch drops the items.
 ///
 /// ```
@@ -30,7 +30,7 @@ pub struct Overflow<T> {
 }
 
 impl<T> Overflow<T> {
-    /// `older` came out of the ring, `item` did not get in.
+    /// `older` came out of the ring, `item` did not fit in.
     pub(super) fn new(older: Vec<T>, item: T) -> Self {
         Self {
             len: older.len() + 1,

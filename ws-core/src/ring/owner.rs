@@ -12,9 +12,9 @@ use crate::chaos;
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
 
-/// The half that pushes and pops; one thread's at a time.
+/// The half that pushes and pops. It belongs to one thread at a time.
 ///
-/// It may move to another thread, but it can be neither shared nor cloned:
+/// It may move to another thread. It can be neither shared nor cloned:
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
@@ -26,19 +26,20 @@ use crate::sync::atomic::Ordering;
 /// let second = owner.clone();
 /// ```
 ///
-/// If it is dropped, the items stay for the stealers; the last half drops what
-/// is left.
+/// If the owner is dropped, the items stay for the stealers. The drop of the last half
+/// drops the items that are left.
 pub struct Owner<T, const N: usize = DEFAULT_CAPACITY> {
     pub(super) ring: Arc<Ring<T, N>>,
     /// The same as the shared tail, which only this half writes.
     pub(super) tail: Cell<u32>,
-    /// The head as last seen: never ahead of the shared one, and never more than
+    /// The head as last seen: never ahead of the shared head, and never more than
     /// `N` behind the tail, so that the two can be compared across the wrap.
-    /// Whatever moves the tail looks at this head first.
+    /// Every operation that moves the tail checks this head first.
     head: Cell<Head>,
 }
 
-// No user code runs inside a window, so a panic finds the ring in order.
+// No user code runs between the steps of an operation, so a panic leaves the ring
+// consistent.
 impl<T, const N: usize> UnwindSafe for Owner<T, N> {}
 impl<T, const N: usize> RefUnwindSafe for Owner<T, N> {}
 
@@ -53,7 +54,7 @@ impl<T, const N: usize> Owner<T, N> {
 
     /// Appends `item`, without any read-modify-write operation.
     ///
-    /// For items that a full ring must not refuse there is
+    /// If a full ring must not refuse the item, use
     /// [`push_or_overflow`](Self::push_or_overflow).
     ///
     /// # Errors
@@ -71,21 +72,21 @@ impl<T, const N: usize> Owner<T, N> {
             return Err(item);
         }
         let tail = self.tail.get();
-        // SAFETY: `tail - steal < N`, so the slot is neither an item's nor a
-        // claim's, and it is the owner's to fill; the thief that had it last is
-        // done with it (`ring.reuse`).
+        // SAFETY: `tail - steal < N`, so the slot holds no item and belongs to no
+        // claim. Only the owner fills such slots, and no thread reads one. The thief
+        // that had the slot last no longer reads it (`ring.reuse`).
         unsafe { self.ring.slots.write(tail, item) };
         chaos::point("ring.push.written");
         self.publish(tail.wrapping_add(1));
         Ok(())
     }
 
-    /// Appends `item`; if the ring is full, hands out its newer half with it.
+    /// Appends `item`. If the ring is full, returns its newer half and `item`.
     ///
     /// # Errors
     ///
-    /// The batch that has to go elsewhere, oldest first, `item` last: `N/2 + 1`
-    /// items, or `item` alone while a thief is at work on the full ring.
+    /// The batch that must go elsewhere, oldest first, `item` last: `N/2 + 1`
+    /// items, or `item` alone while a thief is copying out of the full ring.
     ///
     /// ```
     /// let (owner, _) = ws_core::ring::with_capacity::<u32, 4>();
@@ -102,8 +103,8 @@ impl<T, const N: usize> Owner<T, N> {
 
     /// Appends items until they end or the ring is full, and returns the rest.
     ///
-    /// Each item is visible to thieves as soon as it is pushed, so the iterator
-    /// may panic, or use this very ring, without harm.
+    /// Each item is visible to thieves as soon as it is pushed. So the iterator
+    /// may panic, and may use this same ring.
     ///
     /// ```
     /// let (owner, _) = ws_core::ring::with_capacity::<u32, 4>();
@@ -120,7 +121,7 @@ impl<T, const N: usize> Owner<T, N> {
         let mut bounced = None;
         while bounced.is_none() && self.has_room() {
             match items.next() {
-                // It bounces only if `next` itself filled the ring.
+                // The push fails only if `next` itself filled the ring.
                 Some(item) => bounced = self.push(item).err(),
                 None => break,
             }
@@ -140,8 +141,9 @@ impl<T, const N: usize> Owner<T, N> {
     pub fn pop(&self) -> Option<T> {
         let mut head = self.head.get();
         loop {
-            // The head never passes the tail, so an old head that has reached
-            // the tail is the true one: empty, without a look at shared memory.
+            // The head never passes the tail. So if the head seen last has reached the
+            // tail, it is the current head: the ring is empty, and no shared word is
+            // read.
             if head.real() == self.tail.get() {
                 self.head.set(head);
                 return None;
@@ -153,12 +155,13 @@ impl<T, const N: usize> Owner<T, N> {
         }
         self.head.set(head.popped());
         chaos::point("ring.pop.claimed");
-        // SAFETY: moving `real` made the slot ours. It holds an item, as it was
-        // below `tail`; only this half fills slots, so it still does.
+        // SAFETY: moving `real` gave this slot to the owner alone, and marked it as
+        // empty. The slot was below `tail`, so this half filled it, and it still holds
+        // the item: no other thread fills slots.
         Some(unsafe { self.ring.slots.read(head.real()) })
     }
 
-    /// Returns how many items the ring holds; thieves may lower it any time.
+    /// Returns how many items the ring holds. Thieves may take some at any time.
     ///
     /// ```
     /// let (owner, _) = ws_core::ring::with_capacity::<_, 4>();
@@ -208,8 +211,8 @@ impl<T, const N: usize> Owner<T, N> {
         N
     }
 
-    /// Whether the next push succeeds; looks at the shared head only if the one
-    /// seen last says no.
+    /// Whether the next push succeeds. Reads the shared head only if the head seen
+    /// last says no.
     #[inline(always)]
     fn has_room(&self) -> bool {
         let has_room =
@@ -217,14 +220,14 @@ impl<T, const N: usize> Owner<T, N> {
         has_room(self.head.get()) || has_room(self.refresh_head())
     }
 
-    /// Looks at the shared head and remembers it.
+    /// Reads the shared head and remembers it.
     fn refresh_head(&self) -> Head {
         let head = self.ring.load_head();
         self.head.set(head);
         head
     }
 
-    /// How many slots can be filled. Claimed ones cannot: a thief may still be
+    /// How many slots can be filled. Claimed slots cannot: a thief may still be
     /// copying out of them.
     pub(super) fn room(&self) -> u32 {
         let steal = self.refresh_head().steal();
@@ -235,16 +238,16 @@ impl<T, const N: usize> Owner<T, N> {
     #[inline(always)]
     pub(super) fn publish(&self, tail: u32) {
         self.tail.set(tail);
-        // ORDERING(ring.publish): release side; otherwise a thief could read a
+        // ORDERING(ring.publish): release side; without it a thief could read a
         // slot before the item is in it.
         self.ring.tail.store(tail, Ordering::Release);
     }
 
-    /// The full ring's side of [`push_or_overflow`](Self::push_or_overflow);
-    /// the steps are those of the module docs.
+    /// The part of [`push_or_overflow`](Self::push_or_overflow) for a full ring. The
+    /// steps are those of the module docs.
     #[cold]
     fn overflow(&self, mut item: T) -> Result<(), Overflow<T>> {
-        // Before the ring is looked at: the allocator is foreign code.
+        // Before the steps below, because the allocator is foreign code.
         let mut newer = Vec::with_capacity(N / 2);
         loop {
             // A thief may have made room meanwhile.
@@ -260,8 +263,9 @@ impl<T, const N: usize> Owner<T, N> {
             if self.ring.swap_head(head, head.claimed(1)).is_ok() {
                 chaos::point("ring.overflow.claimed");
                 let kept = head.real().wrapping_add(Ring::<T, N>::HALF);
-                // SAFETY: the ring is full and thieves are kept out by the
-                // claim, so this half of it holds items that are ours.
+                // SAFETY: the ring is full, and the claim keeps thieves out, so the
+                // slots from `kept` hold items that belong to the owner alone.
+                // `publish` below marks them as empty. `newer` has room for `N/2`.
                 unsafe {
                     self.ring
                         .slots

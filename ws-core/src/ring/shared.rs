@@ -13,27 +13,27 @@ use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The number of slots of a ring made by [`new`](super::new).
 ///
 /// Pointer-sized items then fill 2 KiB, a small part of a first-level cache. Go
-/// and tokio use the same number; other sizes were not measured.
+/// and tokio use the same number. Other sizes were not measured.
 pub const DEFAULT_CAPACITY: usize = 256;
 
 /// What both halves share.
 pub(super) struct Ring<T, const N: usize> {
-    /// A [`Head`]. Written by everyone, always by compare-and-swap but for the
+    /// A [`Head`]. Any thread writes it, always by compare-and-swap, except in the
     /// last step of an overflow.
     pub(super) head: CachePadded<AtomicU64>,
     /// Where the next item is pushed. Written by the owner alone.
     pub(super) tail: CachePadded<AtomicU32>,
-    /// Cells in `real..tail` hold items; those in `steal..real` belong to whoever
-    /// claimed them, and to the owner for what it popped meanwhile; all others are
-    /// the owner's to fill.
+    /// Cells in `real..tail` hold items. Cells in `steal..real` belong to the thread
+    /// that claimed them, except the cells that the owner has popped meanwhile. All
+    /// other cells are empty, and only the owner may fill them.
     pub(super) slots: Slots<T, N>,
 }
 
-// SAFETY: the halves hand items from thread to thread, so `T: Send` is needed;
-// no reference to an item is ever shared, so `T: Sync` is not. The indices give
+// SAFETY: the halves move items from thread to thread, so `T: Send` is needed. No
+// reference to an item is ever shared, so `T: Sync` is not needed. The indices give
 // every slot to one thread at a time (see the field docs).
 unsafe impl<T: Send, const N: usize> Sync for Ring<T, N> {}
-// SAFETY: as above; the ring owns its items.
+// SAFETY: the ring owns its items, so it may move to another thread if they may.
 unsafe impl<T: Send, const N: usize> Send for Ring<T, N> {}
 
 impl<T, const N: usize> Ring<T, N> {
@@ -45,11 +45,11 @@ impl<T, const N: usize> Ring<T, N> {
         N as u32
     };
 
-    /// What an overflow sheds and what it keeps; also the largest claim.
+    /// How many items an overflow hands out, and how many stay; also the largest claim.
     pub(super) const HALF: u32 = Self::CAPACITY / 2;
 
     pub(super) fn new(position: u32) -> Self {
-        // Naming the constant here makes a wrong `N` fail to compile.
+        // A wrong `N` does not compile, because the constant is used here.
         let _ = Self::CAPACITY;
         Self {
             head: CachePadded::new(AtomicU64::new(Head::at(position).bits())),
@@ -60,17 +60,17 @@ impl<T, const N: usize> Ring<T, N> {
 
     #[inline(always)]
     pub(super) fn load_head(&self) -> Head {
-        // ORDERING(ring.reuse, ring.forward): acquire side of both; a thief
-        // that read an older tail than head would compute a negative length.
+        // ORDERING(ring.reuse, ring.forward): acquire side of both; if a thief
+        // read a tail older than the head, it would compute a negative length.
         Head::from_bits(self.head.load(Ordering::Acquire))
     }
 
-    /// Replaces `current` by `next`, or says what the head is instead.
+    /// Replaces `current` by `next`, or returns the actual head.
     #[inline(always)]
     pub(super) fn swap_head(&self, current: Head, next: Head) -> Result<(), Head> {
-        // A strong exchange: a spurious failure would read as a lost race.
+        // A strong exchange: a spurious failure would look like a lost race.
         // ORDERING(ring.reuse): acquire side, also on failure, for the owner,
-        // which remembers what it saw. Release side for the thief's finish.
+        // which remembers the head that it saw. Release side for the thief's finish.
         // ORDERING(ring.forward): release side, for every swap.
         let order = (Ordering::AcqRel, Ordering::Acquire);
         match self
@@ -82,11 +82,11 @@ impl<T, const N: usize> Ring<T, N> {
         }
     }
 
-    /// Head and tail as a thief sees them; the tail is never the older one.
+    /// Head and tail as a thief sees them. The tail is at least as new as the head.
     #[inline(always)]
     fn observe(&self) -> (Head, u32) {
         let head = self.load_head();
-        // ORDERING(ring.publish): acquire side; otherwise a thief could read a
+        // ORDERING(ring.publish): acquire side; without it a thief could read a
         // slot before the item is in it.
         (head, self.tail.load(Ordering::Acquire))
     }
@@ -123,8 +123,8 @@ impl<T, const N: usize> Ring<T, N> {
         if head.is_claimed() {
             return Steal::Retry;
         }
-        // With a head that is out of date `available` may be anything; the
-        // swap then fails, but `amount` must not be led astray.
+        // If the head is out of date, `available` may be any number. The swap then
+        // fails, but `amount` must get a number within its range.
         let count = amount(available.min(Self::CAPACITY));
         debug_assert!(0 < count && count <= Self::HALF);
         match self.swap_head(head, head.claimed(count)) {
@@ -138,9 +138,9 @@ impl<T, const N: usize> Ring<T, N> {
     }
 }
 
-/// Slots that are one thief's, until it calls [`finish`](Claim::finish).
+/// Slots that belong to one thief, until the thief calls [`finish`](Claim::finish).
 ///
-/// No foreign code runs while a claim is held, so it cannot be lost by a panic.
+/// No foreign code runs while a claim is held, so a panic cannot lose the claim.
 #[must_use = "a claim that is not finished blocks all other thieves"]
 pub(super) struct Claim<'a, T, const N: usize> {
     ring: &'a Ring<T, N>,
@@ -152,8 +152,9 @@ impl<T, const N: usize> Claim<'_, T, N> {
     /// Moves the first item out of its slot.
     #[inline(always)]
     pub(super) fn take_first(&self) -> T {
-        // SAFETY: the claim made the slot ours; it holds an item, as it was
-        // below `tail`, and the item is published (`ring.publish`).
+        // SAFETY: the claim gave the slot to this thief alone. The slot was below
+        // `tail`, so it holds an item, which is visible here (`ring.publish`). The slot
+        // counts as empty from here on: `finish` gives it back to the owner.
         unsafe { self.ring.slots.read(self.first) }
     }
 
@@ -161,12 +162,15 @@ impl<T, const N: usize> Claim<'_, T, N> {
     ///
     /// # Safety
     ///
-    /// These slots are empty and the caller's, and there are enough of them.
+    /// The target slots, `count - 1` of them, must be empty, and no other thread may
+    /// use them.
     #[inline(always)]
     pub(super) unsafe fn move_rest(&self, slots: &Slots<T, N>, target: u32) {
         let from = self.first.wrapping_add(1);
-        // SAFETY: our slots are ours as in `take_first`, the target's are
-        // empty, so the ranges are disjoint even if both rings are the same.
+        // SAFETY: the source slots are this thief's and hold visible items, as in
+        // `take_first`. The caller promises that the target slots are empty and not in
+        // use. So the ranges share no slot, even if both rings are the same. `count` is
+        // at most `HALF`.
         unsafe { self.ring.slots.move_to(from, slots, target, self.count - 1) }
     }
 
@@ -174,8 +178,9 @@ impl<T, const N: usize> Claim<'_, T, N> {
     #[inline]
     pub(super) fn finish(self) {
         let mut head = self.ring.load_head();
-        // The owner may pop beside us and move `real`; then try again. No
-        // other thief can, so `steal` is still where our claim began.
+        // The owner may pop meanwhile and move `real`; then this thief tries again.
+        // No other thief can change the head, so `steal` is still where this claim
+        // began.
         while let Err(actual) = self.ring.swap_head(head, head.finished()) {
             head = actual;
         }
@@ -191,9 +196,11 @@ impl<T, const N: usize> Drop for Ring<T, N> {
         );
         let count = tail.wrapping_sub(head.real());
         let mut rest = Vec::with_capacity(count as usize);
-        // SAFETY: no half is left, so every item is ours.
+        // SAFETY: no half is left, so no other thread uses the slots, and those in
+        // `real..tail` hold visible items (`ring.publish`). The ring, and with it the
+        // slots, is not used again. `rest` has room for `count` items.
         unsafe { self.slots.move_out(head.real(), count, &mut rest) };
-        // A vector goes on with the others if an item panics in its drop.
+        // If the drop of an item panics, the vector still drops the other items.
         drop(rest);
     }
 }

@@ -1,8 +1,8 @@
-//! The ring's memory: `N` cells that know nothing about who owns them.
+//! The ring's memory: `N` cells, without any knowledge of their owners.
 //!
-//! A position is reduced to a cell by its low bits. Whether a cell holds an
-//! item, and whose it is, is decided by the ring's indices alone; the functions
-//! here are unsafe and move bits.
+//! The low bits of a position select a cell. The ring's indices alone decide whether
+//! a cell holds an item, and to which thread the cell belongs. The functions here are
+//! unsafe and move bits.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -18,7 +18,7 @@ mod moves;
 
 use self::moves::Cell;
 
-/// `N` cells, on the heap because a ring of large items does not fit a stack.
+/// `N` cells, on the heap because a ring of large items may not fit a stack.
 pub(super) struct Slots<T, const N: usize> {
     cells: Box<[Cell<T>; N]>,
 }
@@ -40,12 +40,12 @@ impl<T, const N: usize> Slots<T, N> {
     ///
     /// # Safety
     ///
-    /// The cell holds no item, and no other thread reads or writes it.
+    /// The cell must hold no item, and no other thread may read or write it meanwhile.
     #[inline(always)]
     pub(super) unsafe fn write(&self, position: u32, item: T) {
         self.cell(position).with_mut(|cell| {
-            // SAFETY: the pointer is valid for the closure, and the caller
-            // promises that no one else uses this cell.
+            // SAFETY: the pointer is valid for writes during the closure, and the
+            // caller promises that no other thread uses this cell.
             unsafe { cell.write(MaybeUninit::new(item)) }
         });
     }
@@ -54,15 +54,16 @@ impl<T, const N: usize> Slots<T, N> {
     ///
     /// # Safety
     ///
-    /// The cell holds an item that is the caller's alone, and the caller counts
-    /// the cell as empty from here on.
+    /// The cell must hold an item that belongs to the caller alone. The caller must
+    /// treat the cell as empty from here on.
     #[inline(always)]
     pub(super) unsafe fn read(&self, position: u32) -> T {
         self.cell(position).with(|cell| {
-            // SAFETY: the pointer is valid for the closure, and no one writes
-            // the cell while the item is the caller's.
+            // SAFETY: the pointer is valid for reads during the closure, and no other
+            // thread writes the cell while the item belongs to the caller.
             let bits = unsafe { cell.read() };
-            // SAFETY: the caller promises that the cell holds an item.
+            // SAFETY: the caller promises that the cell holds an item, and that it
+            // does not read this item a second time.
             unsafe { bits.assume_init() }
         })
     }
@@ -71,11 +72,11 @@ impl<T, const N: usize> Slots<T, N> {
     ///
     /// # Safety
     ///
-    /// As [`read`](Self::read) for each source cell and [`write`](Self::write)
-    /// for each target cell; the two ranges share no cell; `count ≤ N`.
+    /// As [`read`](Self::read) for each source cell, and as [`write`](Self::write)
+    /// for each target cell. The two ranges must share no cell, and `count ≤ N`.
     #[inline]
     pub(super) unsafe fn move_to(&self, from: u32, target: &Self, to: u32, count: u32) {
-        // SAFETY: the caller's promise is the callee's.
+        // SAFETY: the caller's promise is the one that the callee needs.
         unsafe { moves::between(&self.cells, from, &target.cells, to, count) }
     }
 
@@ -83,7 +84,7 @@ impl<T, const N: usize> Slots<T, N> {
     ///
     /// # Safety
     ///
-    /// As [`read`](Self::read) for each cell; `out` has room for `count` more.
+    /// As [`read`](Self::read) for each cell. `out` must have room for `count` more.
     pub(super) unsafe fn move_out(&self, from: u32, count: u32, out: &mut Vec<T>) {
         for offset in 0..count {
             // SAFETY: the caller's promise covers every cell of the range.

@@ -16,8 +16,8 @@ pub(super) type Cell<T> = UnsafeCell<MaybeUninit<T>>;
 /// Allocates cells without passing them over the stack.
 pub(super) fn allocate<T, const N: usize>() -> Box<[Cell<T>; N]> {
     let cells = Box::<[Cell<T>; N]>::new_uninit();
-    // SAFETY: a cell is a transparent wrapper of `MaybeUninit`, for which
-    // every bit pattern, also none, is valid.
+    // SAFETY: a cell is a transparent wrapper of `MaybeUninit`, which is valid
+    // without initialisation.
     unsafe { cells.assume_init() }
 }
 
@@ -41,9 +41,10 @@ pub(super) unsafe fn between<T, const N: usize>(
         let run = left.min(N - from_cell).min(N - to_cell);
         let source = source[from_cell..].as_ptr();
         let target = target[to_cell..].as_ptr().cast_mut();
-        // SAFETY: both runs lie inside their arrays, share no cell, and are the
-        // caller's alone. Writing through a pointer that came from a shared
-        // reference is allowed, because the elements are `UnsafeCell`s.
+        // SAFETY: both runs lie inside their arrays. The caller promises that they
+        // share no cell, and that no other thread uses them. Writing through a pointer
+        // that came from a shared reference is allowed, because the elements are
+        // `UnsafeCell`s.
         unsafe { ptr::copy_nonoverlapping(source, target, run) };
         from = from.wrapping_add(run);
         to = to.wrapping_add(run);

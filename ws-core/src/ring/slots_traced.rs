@@ -9,7 +9,7 @@ use crate::sync::UnsafeCell;
 /// Room for an item.
 pub(super) type Cell<T> = UnsafeCell<MaybeUninit<T>>;
 
-/// Allocates cells; loom's are no plain memory and are made one by one.
+/// Allocates cells, one by one: loom's cells are not plain memory.
 pub(super) fn allocate<T, const N: usize>() -> Box<[Cell<T>; N]> {
     let cells: Vec<Cell<T>> = (0..N).map(|_| Cell::new(MaybeUninit::uninit())).collect();
     let Ok(cells) = cells.into_boxed_slice().try_into() else {
@@ -35,8 +35,8 @@ pub(super) unsafe fn between<T, const N: usize>(
         let target = &target[to.wrapping_add(offset) as usize & (N - 1)];
         source.with(|source| {
             target.with_mut(|target| {
-                // SAFETY: both pointers are valid for the closures, the cells
-                // differ, and both are the caller's alone.
+                // SAFETY: both pointers are valid during the closures. The caller
+                // promises that the cells differ and that no other thread uses them.
                 unsafe { target.copy_from_nonoverlapping(source, 1) }
             });
         });

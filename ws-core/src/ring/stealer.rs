@@ -9,7 +9,7 @@ use crate::Steal;
 use crate::chaos;
 use crate::sync::Arc;
 
-/// The half that steals; clone it for every thread that may.
+/// The half that steals. Clone it for every thread that may steal.
 pub struct Stealer<T, const N: usize = DEFAULT_CAPACITY> {
     ring: Arc<Ring<T, N>>,
 }
@@ -26,9 +26,9 @@ impl<T, const N: usize> Stealer<T, N> {
 
     /// Takes the oldest item.
     ///
-    /// Two read-modify-write operations, whether it takes one item or half of
-    /// the ring: prefer [`steal_into`](Self::steal_into) where there is a ring
-    /// to steal into.
+    /// A steal costs two read-modify-write operations, for one item or for half of
+    /// the ring. Prefer [`steal_into`](Self::steal_into) if there is a ring to steal
+    /// into.
     ///
     /// ```
     /// use ws_core::{Steal, ring};
@@ -52,13 +52,13 @@ impl<T, const N: usize> Stealer<T, N> {
         }
     }
 
-    /// Takes half of the items, rounded up: returns the oldest, moves the
-    /// others to `thief`, as far as that has room.
+    /// Takes half of the items, rounded up. Returns the oldest item and moves the
+    /// others to `thief`, as far as `thief` has room.
     ///
     /// [`Retry`](Steal::Retry) means that another thread is, or was just now, in
-    /// the way: a thief, or the owner that overflows or pops. If `thief` has no
-    /// room at all, one item is still returned. Stealing from oneself rotates the
-    /// ring.
+    /// the way: a thief, or the owner in a pop or an overflow. If `thief` has no
+    /// room at all, one item is still returned. If `thief` is the owner of this same
+    /// ring, the call rotates the ring.
     ///
     /// ```
     /// use ws_core::{Steal, ring};
@@ -74,8 +74,8 @@ impl<T, const N: usize> Stealer<T, N> {
         self.steal_into_limited(thief, N)
     }
 
-    /// As [`steal_into`](Self::steal_into), but takes at most `limit` items,
-    /// with the one returned; a limit of 0 counts as 1.
+    /// As [`steal_into`](Self::steal_into), but takes at most `limit` items, the
+    /// returned item included. A limit of 0 counts as 1.
     ///
     /// ```
     /// use ws_core::{Steal, ring};
@@ -88,7 +88,7 @@ impl<T, const N: usize> Stealer<T, N> {
     /// ```
     pub fn steal_into_limited(&self, thief: &Owner<T, N>, limit: usize) -> Steal<T> {
         let claim = self.ring.claim(|available| {
-            // One item is returned and needs no room.
+            // The first item is returned and needs no room.
             let limit = limit.clamp(1, thief.room() as usize + 1) as u32;
             available.div_ceil(2).min(limit)
         });
@@ -99,8 +99,10 @@ impl<T, const N: usize> Stealer<T, N> {
                 chaos::point("ring.steal.claimed");
                 let tail = thief.tail.get();
                 let first = claim.take_first();
-                // SAFETY: the thief's owner half is here, so no one else fills
-                // its slots, and `count - 1` of them are free.
+                // SAFETY: `thief` is the only owner half of its ring and is not `Sync`,
+                // so no other thread fills its slots. `room` has seen that `count - 1`
+                // slots from `tail` are free, and that no thief still reads them
+                // (`ring.reuse`).
                 unsafe { claim.move_rest(&thief.ring.slots, tail) };
                 chaos::point("ring.steal.moved");
                 thief.publish(tail.wrapping_add(claim.count - 1));
@@ -111,8 +113,8 @@ impl<T, const N: usize> Stealer<T, N> {
         }
     }
 
-    /// Returns how many items the ring holds, at some moment during the call; one
-    /// less while the owner overflows.
+    /// Returns how many items the ring holds, at some moment during the call. While
+    /// the owner is in an overflow, the result is one less.
     ///
     /// ```
     /// let (owner, stealer) = ws_core::ring::with_capacity::<_, 4>();
@@ -138,7 +140,7 @@ impl<T, const N: usize> Stealer<T, N> {
         self.ring.is_empty()
     }
 
-    /// Returns how much room there is, at some moment during the call.
+    /// Returns how many slots are free, at some moment during the call.
     ///
     /// ```
     /// let (owner, stealer) = ws_core::ring::with_capacity::<_, 4>();

@@ -1,6 +1,6 @@
 //! Adapters between [`Spawn`] and `futures::task::Spawn`, in both directions.
 //!
-//! The traits differ in three points, and each adapter says how it bridges them:
+//! The traits differ in three points. Each adapter says how it bridges them:
 //!
 //! | | [`Spawn`] | `futures::task::Spawn` |
 //! |---|---|---|
@@ -8,9 +8,8 @@
 //! | a refusal | drops the future | drops the future and returns an error |
 //! | parallelism | known | unknown |
 //!
-//! They are types and not blanket impls, because a blanket impl in each
-//! direction would overlap with the other, and because an executor may
-//! implement both traits itself.
+//! The adapters are types, not blanket impls: blanket impls in both directions would
+//! overlap, and an executor may implement both traits itself.
 
 use alloc::boxed::Box;
 use core::num::NonZeroUsize;
@@ -21,9 +20,9 @@ use super::Spawn;
 
 /// A `futures::task::Spawn` as a [`Spawn`].
 ///
-/// Each future is boxed once, which the other trait demands. A refused spawn
-/// (`SpawnError`) drops the future, as the [contract](Spawn#contract) allows;
-/// the error says nothing else and is not reported.
+/// Each future is boxed once, as the other trait demands. A refused spawn
+/// (`SpawnError`) drops the future, as the [contract](Spawn#contract) allows. The
+/// error says nothing else and is not reported.
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -58,14 +57,14 @@ pub struct FromFutures<S> {
 }
 
 impl<S> FromFutures<S> {
-    /// Wraps `spawner`, taking it to run one task at a time.
+    /// Wraps `spawner`, with a [`parallelism`](Spawn::parallelism) of 1.
     ///
-    /// The example at [`FromFutures`] starts with it.
+    /// The example at [`FromFutures`] uses it.
     pub const fn new(spawner: S) -> Self {
         Self::with_parallelism(spawner, NonZeroUsize::MIN)
     }
 
-    /// Wraps `spawner`, which can make progress on `parallelism` tasks at once.
+    /// Wraps `spawner`, on which `parallelism` tasks can make progress at once.
     ///
     /// ```
     /// use std::num::NonZeroUsize;
@@ -119,8 +118,8 @@ impl<S: futures_task::Spawn> Spawn for FromFutures<S> {
         F: Future<Output = ()> + Send + 'static,
     {
         let future = FutureObj::new(Box::new(future));
-        // A refused future is gone by now: `spawn_obj` took it and the error
-        // does not hold it. The caller learns of it by the drop.
+        // A refused future is dropped by now: `spawn_obj` took it, and the error
+        // does not hold it. The drop tells the caller.
         let _refused: Result<(), SpawnError> = self.spawner.spawn_obj(future);
     }
 
@@ -129,12 +128,12 @@ impl<S: futures_task::Spawn> Spawn for FromFutures<S> {
     }
 }
 
-/// A [`Spawn`] as a `futures::task::Spawn`, and so with all of `SpawnExt`.
+/// A [`Spawn`] as a `futures::task::Spawn`, and so with all methods of `SpawnExt`.
 ///
-/// `spawn_obj` and `status` never fail, because a [`Spawn`] does not say
-/// whether it has been shut down; it then drops the future. With
-/// `spawn_with_handle` the handle panics when it is awaited in that case, which
-/// is what `futures` does for any task that is dropped early.
+/// `spawn_obj` and `status` never fail, because a [`Spawn`] does not say whether it
+/// has been shut down. After a shutdown, the [`Spawn`] drops the future. A handle of
+/// `spawn_with_handle` then panics when it is awaited, as the handle of any task of
+/// `futures` that is dropped early.
 ///
 /// ```
 /// use futures_task::{FutureObj, Spawn as _};

@@ -1,16 +1,16 @@
-//! Handing a future to any executor: the trait under which one plugs in.
+//! Handing a future to any executor: the trait that makes an executor a plugin.
 //!
-//! A library that starts tasks takes `impl Spawn` and runs on whatever executor
-//! the program has. There are two traits for the two ways to do that:
+//! A library that starts tasks takes `impl Spawn` and runs on the executor that the
+//! program has. There are two traits, one for each kind of dispatch:
 //!
 //! | trait | dispatch | cost of a spawn | use |
 //! |---|---|---|---|
 //! | [`Spawn`] | static | the executor's own | generic code; executors implement it |
 //! | [`DynSpawn`] | by vtable | one box more | an executor in a field, without a type parameter |
 //!
-//! Nobody implements [`DynSpawn`] by hand: every sized [`Spawn`] has it. And
-//! `dyn DynSpawn` is [`Spawn`] again, so that generic code takes both. The
-//! method names of the two traits differ, so that both can be imported.
+//! [`DynSpawn`] need not be implemented by hand: every sized [`Spawn`] implements it.
+//! `dyn DynSpawn` implements [`Spawn`] in turn, so generic code takes both. The method
+//! names of the two traits differ, so both traits can be imported.
 //!
 //! With the feature `futures`, `FromFutures` and `IntoFutures` adapt
 //! `futures::task::Spawn` in both directions.
@@ -26,7 +26,7 @@
 //!
 //! type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 //!
-//! /// Keeps tasks until somebody calls `run`, and polls until all are done.
+//! /// Keeps tasks until `run` is called, which polls them until all are done.
 //! #[derive(Default)]
 //! struct Queue(Mutex<Vec<Boxed>>);
 //!
@@ -92,19 +92,19 @@ pub use self::futures::{FromFutures, IntoFutures};
 /// # Contract
 ///
 /// An implementation of [`spawn`](Self::spawn):
-/// - returns at once: it may allocate, lock a queue and wake a worker, but
-///   does not wait for the task or for room;
-/// - never polls the future inside the call, so that a caller may hold locks
+/// - must return at once: it may allocate, lock a queue and notify a worker, but
+///   must not wait for the task or for room in a queue;
+/// - must not poll the future inside the call, so that a caller may hold locks
 ///   that the future takes;
-/// - either runs the future to its end or drops it. It may drop it without
-///   ever polling it, inside the call or later, most likely because it has
-///   been shut down;
-/// - survives a panic of the future; what becomes of the panic is its own to
-///   say.
+/// - must either run the future to its end or drop it. It may drop a future that
+///   it has never polled, inside the call or later. The usual reason is that the
+///   executor has been shut down;
+/// - must survive a panic of the future. The executor's own documentation says
+///   what becomes of the panic.
 ///
-/// There is no error to return: a caller that must know how a task ended has
-/// the future tell it. A value inside the future is dropped with it, so a
-/// channel whose sender the future holds closes, and a guard's `Drop` runs.
+/// No error is returned. If a caller must know how a task ended, the future must
+/// tell it. A value inside the future is dropped with the future: if the future
+/// holds the sender of a channel, the channel closes, and a guard's `Drop` runs.
 ///
 /// ```
 /// use std::future::Future;
@@ -134,9 +134,9 @@ pub use self::futures::{FromFutures, IntoFutures};
 pub trait Spawn {
     /// Starts `future` as a task of its own and returns at once.
     ///
-    /// The future is taken by value and not boxed on the way, so that the
-    /// executor can place it where it wants. See the [contract](Self#contract)
-    /// for what the executor owes it.
+    /// The future is taken by value and is not boxed on the way, so the executor
+    /// chooses where the future is stored. The [contract](Self#contract) says what
+    /// the executor must do with the future.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -171,10 +171,10 @@ pub trait Spawn {
     where
         F: Future<Output = ()> + Send + 'static;
 
-    /// How many tasks can make progress at once; at least 1.
+    /// Returns how many tasks can make progress at once; at least 1.
     ///
-    /// It is a hint for how many pieces to cut work into, usually the number
-    /// of workers, and may differ from one call to the next.
+    /// The number is a hint for the number of pieces to cut work into. It is usually
+    /// the number of workers, and may differ from one call to the next.
     ///
     /// ```
     /// use ws_core::Spawn;
@@ -234,10 +234,10 @@ pub trait Spawn {
 /// assert_eq!(service.double(21).recv(), Ok(42));
 /// ```
 pub trait DynSpawn {
-    /// [`Spawn::spawn`] for a future that is boxed already.
+    /// [`Spawn::spawn`] for a future that is already boxed.
     ///
-    /// It is not boxed again on the way, and neither is a future of this type
-    /// that is given to [`Spawn::spawn`].
+    /// The future is not boxed again on the way. Nor is a future of this type that
+    /// is passed to [`Spawn::spawn`].
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -284,8 +284,8 @@ pub trait DynSpawn {
 /// The future that [`DynSpawn::spawn_boxed`] takes.
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
 
-// `S` is sized, so that this impl does not reach `dyn DynSpawn`, which has the
-// trait by being it.
+// `S` is sized, so this impl does not cover `dyn DynSpawn`, which implements
+// `DynSpawn` as its trait object.
 impl<S: Spawn> DynSpawn for S {
     fn spawn_boxed(&self, future: Boxed) {
         self.spawn(future);
@@ -296,12 +296,12 @@ impl<S: Spawn> DynSpawn for S {
     }
 }
 
-/// Boxes `future`, unless it is that box already.
+/// Boxes `future`, unless `future` is such a box already.
 ///
-/// `spawn_boxed` on an `Arc<dyn DynSpawn>` is the `Arc`'s own, which spawns the
-/// box on the `dyn DynSpawn` as it would any other future; without this, a box
-/// would be put in a box there. The types are known when this is compiled, and
-/// so is the branch.
+/// `spawn_boxed` on an `Arc<dyn DynSpawn>` is the method of the `Arc`. It spawns the
+/// box on the `dyn DynSpawn` like any other future. Without this function, the box
+/// would be put into a second box there. The type is known at compile time, so the
+/// branch is, too.
 fn box_once<F>(future: F) -> Boxed
 where
     F: Future<Output = ()> + Send + 'static,
@@ -314,8 +314,8 @@ where
         .expect("the future is there until one branch takes it")
 }
 
-/// Makes trait objects [`Spawn`] again. Each set of auto traits is a type of
-/// its own and needs an impl of its own.
+/// Implements [`Spawn`] for trait objects. Each set of auto traits makes a type of
+/// its own, which needs an impl of its own.
 macro_rules! spawn_for_dyn {
     ($($object:ty),+ $(,)?) => {$(
         impl Spawn for $object {
@@ -340,7 +340,7 @@ spawn_for_dyn!(
     dyn DynSpawn + Send + Sync + '_,
 );
 
-/// Makes a pointer to a [`Spawn`] one itself, at no cost.
+/// Implements [`Spawn`] for a pointer to a [`Spawn`], at no cost.
 macro_rules! spawn_for_pointer {
     ($($pointer:ty),+ $(,)?) => {$(
         impl<T: Spawn + ?Sized> Spawn for $pointer {

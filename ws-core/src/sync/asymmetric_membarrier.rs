@@ -1,8 +1,8 @@
 //! The asymmetric form, by `membarrier(2)` of Linux 4.14 and later.
 //!
-//! Whether the kernel lets us is found out by the first [`heavy`]. Until then, and
-//! if it does not, [`light`] is a real fence. A `heavy` that makes the call is good
-//! against both kinds of `light`, so the moment of the change needs no care.
+//! The first [`heavy`] asks the kernel whether it permits the call. Until then, and if
+//! the kernel refuses, [`light`] is a real fence. A `heavy` that makes the call works
+//! with both kinds of `light`, so it does not matter at which moment `light` changes.
 
 use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 use core::time::Duration;
@@ -11,13 +11,13 @@ const UNKNOWN: u8 = 0;
 const PERMITTED: u8 = 1;
 const REFUSED: u8 = 2;
 
-/// Whether the call works. It changes once, or twice if it is taken from us.
+/// Whether the call works. The state changes once, or twice if the permission is lost.
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// `fence(SeqCst)`, cheap where that is possible.
 #[inline(always)]
 pub fn light() {
-    // ORDERING: relaxed; an old value makes us pay for nothing, no more.
+    // ORDERING: relaxed; an old value only costs a fence that is not needed.
     if STATE.load(Ordering::Relaxed) == PERMITTED {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -52,9 +52,10 @@ fn fence_everywhere() {
     }
 }
 
-/// A sandbox that was set up meanwhile forbids the call. From now on everyone
-/// fences; what others have stored before gets out by itself, in much less than
-/// the time waited here. It happens once in the life of a process, if ever.
+/// A sandbox that was set up meanwhile forbids the call. From now on every thread executes
+/// a real fence in `light`. Stores that other threads made before become visible by
+/// themselves, in much less time than this function waits. This happens at most once in the
+/// life of a process.
 #[cold]
 fn lose_permission() {
     STATE.store(REFUSED, Ordering::Relaxed);
@@ -62,7 +63,8 @@ fn lose_permission() {
 }
 
 fn membarrier(command: core::ffi::c_int) -> bool {
-    // SAFETY: the call takes no pointers and changes no memory.
+    // SAFETY: the arguments are those of membarrier(2). The call takes no pointers and
+    // changes no memory.
     let result = unsafe { libc::syscall(libc::SYS_membarrier, command, 0_u32, 0) };
     result == 0
 }

@@ -4,8 +4,8 @@ use crate::sync::atomic::{AtomicI64, Ordering, compiler_fence};
 
 /// `target.store(value, Release)`, then `fence(SeqCst)`.
 ///
-/// Loads that have to stay behind it are SeqCst, too: then the language's order
-/// of SeqCst operations says what the processor does.
+/// Loads that must stay behind it must be SeqCst, too: then the language's order of
+/// SeqCst operations guarantees what the processor does.
 #[inline(always)]
 pub fn store_and_fence(target: &AtomicI64, value: i64) {
     target.swap(value, Ordering::SeqCst);

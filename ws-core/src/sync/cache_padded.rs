@@ -2,12 +2,11 @@
 
 use core::ops::Deref;
 
-/// Aligns its content so that no neighbour shares its cache line.
+/// Aligns its content so that no other data shares its cache line.
 ///
-/// 128 bytes on x86-64 and AArch64, where the prefetcher pulls lines in pairs
-/// (Intel 64 and IA-32 Architectures Optimization Reference Manual, on the spatial
-/// prefetcher)
-/// or lines have that size (Apple's cores); 64 bytes elsewhere.
+/// The alignment is 128 bytes on x86-64 and AArch64. There the prefetcher fetches lines
+/// in pairs (Intel 64 and IA-32 Architectures Optimization Reference Manual, on the
+/// spatial prefetcher), or lines have that size (Apple's cores). It is 64 bytes elsewhere.
 #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), repr(align(128)))]
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),

@@ -1,14 +1,14 @@
 //! Litmus tests on real cores: two threads that do one thing each, at the same moment.
 //!
-//! A missing fence shows only if a store is delayed until the other core has looked. So
-//! each thread has a core of its own, both start together, and one of them fills the store
-//! buffer of its core first ([`Stores::Slow`]): with stores to lines that the other core has
-//! just written. Stores leave the buffer in order on x86-64, so what is stored next is late.
-//! The other thread starts a little later, by chance. A look must not be late: before the
-//! start, a thread should look at what it is going to look at.
+//! A missing fence shows only if a store is delayed until the other core has loaded the
+//! word. So each thread has a core of its own, and both threads start together. One thread
+//! first fills the store buffer of its core ([`Stores::Slow`]), with stores to lines that
+//! the other core has just written. Stores leave the buffer in order on x86-64, so the next
+//! store is late. The other thread starts a little later, by chance. Its load must not be
+//! late: before the start, a thread should load the word that it is going to load.
 //!
-//! Such a test can show that a fence is missing, and cannot show that none is. How often it
-//! fails without one is said where it is used.
+//! Such a test can show that a fence is missing. It cannot show that no fence is missing.
+//! Each test says how often it fails without its fence.
 
 use core::cell::{Cell, RefCell};
 
@@ -16,26 +16,26 @@ use super::atomic::{AtomicU64, Ordering};
 use super::{CachePadded, hint, thread};
 use crate::rand::FastRand;
 
-/// Lines that a slow side writes: about what a store buffer holds. Not measured.
+/// Lines that a slow side writes: about as many as a store buffer has entries. Not measured.
 const LINES: usize = 48;
 
-/// Looks at the other side before the thread lets others run: on a busy machine, the other
-/// side may have to wait for its core. Not measured.
+/// How often a thread checks for the other side before it yields: on a busy machine, the
+/// other side may have to wait for its core. Not measured.
 const PATIENCE: u32 = 1_000;
 
-/// A fast side waits for fewer pauses than this: the slow one has more to do. In the test
-/// `litmus`, most failures came with less than twenty.
+/// A fast side waits for fewer pauses than this, because the slow side has more to do. In
+/// the test `litmus`, most failures came with less than twenty.
 const JITTER: u32 = 24;
 
 /// Runs both sides, each on a core of its own.
 ///
 /// # Errors
 ///
-/// Says why that is not possible here: there must be two cores.
+/// If the calling thread may not use two cores. The error says so.
 ///
 /// # Panics
 ///
-/// As `left` or `right` do.
+/// If `left` or `right` panics.
 pub fn on_two_cores(
     left: impl FnOnce(&Side<'_>) + Send,
     right: impl FnOnce(&Side<'_>) + Send,
@@ -64,13 +64,13 @@ pub fn on_two_cores(
 /// What both sides share.
 #[derive(Default)]
 struct Meeting {
-    /// How often each side has come.
+    /// How often each side has arrived.
     arrivals: [CachePadded<AtomicU64>; 2],
-    /// What each side writes to be slow.
+    /// The lines that each side writes to be slow.
     lines: [Lines; 2],
 }
 
-/// Memory that is written only for the time it takes.
+/// Memory that is written only for the time that the stores take.
 struct Lines([CachePadded<AtomicU64>; LINES]);
 
 impl Default for Lines {
@@ -83,8 +83,9 @@ impl Lines {
     /// Stores to every line, faster than the stores leave the buffer, also in a build
     /// without optimisation.
     fn write(&self) {
-        // SAFETY: `at` goes through the lines, which are atomics: any thread may store to
-        // them at any time, and nobody reads them.
+        // SAFETY: `at` goes through the `LINES` lines, `stride` bytes each. They are atomics,
+        // so any thread may store to them at any time, and no thread reads them. The code
+        // writes no other memory, no register but its operands and the flags, and no stack.
         unsafe {
             core::arch::asm!(
                 "2:",
@@ -109,22 +110,24 @@ pub struct Side<'a> {
     rand: RefCell<FastRand>,
 }
 
-/// How long what a side stores after a start takes to be seen.
+/// How long it takes until a store of a side, after a start, is visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
-    /// As long as ever.
+    /// The usual time.
     Fast,
-    /// Long.
+    /// A long time.
     Slow,
 }
 
 impl Side<'_> {
-    /// Waits for the other side, which must call this or [`start`](Self::start) as often.
+    /// Waits for the other side. The other side must call this or [`start`](Self::start)
+    /// as often as this side.
     pub fn meet(&self) {
         let meetings = self.meetings.get() + 1;
         self.meetings.set(meetings);
         let [mine, other] = [self.number, 1 - self.number].map(|side| &self.meeting.arrivals[side]);
-        // ORDERING: release and acquire; what a side did before a meeting is seen after it.
+        // ORDERING: release and acquire; what a side did before a meeting is visible after
+        // the meeting.
         mine.store(meetings, Ordering::Release);
         let mut looks = 0;
         while other.load(Ordering::Acquire) < meetings {
@@ -164,7 +167,7 @@ mod affinity {
         let failed = unsafe { libc::sched_getaffinity(0, size, &mut set) };
         assert_eq!(failed, 0, "sched_getaffinity");
         let may_use = |core: &usize| {
-            // SAFETY: the core is below the size of the set.
+            // SAFETY: the core's number is below the size of the set.
             unsafe { CPU_ISSET(*core, &set) }
         };
         (0..CPU_SETSIZE as usize).filter(may_use).collect()
@@ -173,7 +176,7 @@ mod affinity {
     /// Pins the calling thread to one core.
     pub(super) fn pin_to(core: usize) {
         let mut set = empty();
-        // SAFETY: the core came from `cores`, so it is below the size of the set.
+        // SAFETY: the core came from `cores`, so its number is below the size of the set.
         unsafe { CPU_SET(core, &mut set) };
         let size = size_of::<cpu_set_t>();
         // SAFETY: `set` is a valid set of `size` bytes; 0 is the calling thread.

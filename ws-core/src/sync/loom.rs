@@ -7,6 +7,6 @@ pub use ::loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub use ::loom::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use ::loom::thread;
 
-// All threads of a model run on one, so these are shared among them: what a model
-// relies on must not be in one.
+// All threads of a model run on one system thread, so they share these thread-locals. A
+// model must not rely on data in a thread-local.
 pub use std::thread_local;

@@ -1,7 +1,7 @@
 //! The one place that names atomics, cells, fences and threads.
 //!
 //! Every concurrent module of the workspace takes its primitives from here, so
-//! that the same source is compiled three ways:
+//! that the same source can be compiled in three ways:
 //!
 //! | build | primitives | what it checks |
 //! |---|---|---|
@@ -9,9 +9,9 @@
 //! | `--cfg ws_loom` | [loom] | every interleaving and reordering, up to a bound |
 //! | `--cfg ws_shuttle` | [shuttle] | random schedules of whole programs |
 //!
-//! [`UnsafeCell`] has loom's closure interface (`with`, `with_mut`): the
-//! pointer does not outlive the closure, so loom sees exactly when a cell is
-//! read and written and reports a conflicting pair as a data race.
+//! [`UnsafeCell`] has loom's closure interface (`with`, `with_mut`): the pointer must
+//! not be used after the closure. So loom sees exactly when a cell is read and written,
+//! and reports a conflicting pair as a data race.
 //!
 //! This module is public for the crates of this workspace alone and is not
 //! covered by semantic versioning.

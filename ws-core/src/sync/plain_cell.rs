@@ -1,4 +1,4 @@
-//! `core`'s cell behind loom's closure interface; it costs nothing.
+//! `core`'s cell behind loom's closure interface, at no cost.
 
 /// An [`UnsafeCell`](core::cell::UnsafeCell) whose pointer is lent to a closure.
 #[derive(Debug)]

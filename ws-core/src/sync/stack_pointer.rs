@@ -1,9 +1,9 @@
-//! Where the calling thread's stack is at, for targets that have no file of their own.
+//! The stack pointer of the calling thread, for targets that have no file of their own.
 
 use core::hint::black_box;
 use core::ptr;
 
-/// Returns the address up to which the calling thread's stack is in use, about.
+/// Returns about the address up to which the calling thread's stack is in use.
 #[inline(never)]
 #[must_use]
 pub fn stack_pointer() -> usize {

@@ -1,15 +1,16 @@
-//! Where the calling thread's stack is at, asked of the processor.
+//! The stack pointer of the calling thread, read from its register.
 //!
-//! The address of a local variable would do, but a sanitizer may put that elsewhere.
+//! The address of a local variable would be enough, but a sanitizer may put local
+//! variables elsewhere.
 
 use core::arch::asm;
 
-/// Returns the address up to which the calling thread's stack is in use, about.
+/// Returns about the address up to which the calling thread's stack is in use.
 #[inline]
 #[must_use]
 pub fn stack_pointer() -> usize {
     let address: usize;
-    // SAFETY: copies one register, and changes nothing else.
+    // SAFETY: the code copies one register into `address` and changes nothing else.
     unsafe { asm!("mov {}, sp", out(reg) address, options(nomem, nostack, preserves_flags)) };
     address
 }

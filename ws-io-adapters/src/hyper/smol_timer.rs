@@ -34,7 +34,7 @@ impl Timer for SmolTimer {
     }
 
     fn reset(&self, sleep: &mut Pin<Box<dyn Sleep>>, deadline: Instant) {
-        // One of our timers is set anew: nothing is allocated.
+        // A timer that this type made is set to the new deadline, without an allocation.
         match sleep.as_mut().downcast_mut_pin::<Until>() {
             Some(until) => until.get_mut().0.set_at(deadline),
             None => *sleep = self.sleep_until(deadline),

@@ -1,10 +1,10 @@
 //! tokio's cooperative budget, in polls that are not tokio's.
 //!
 //! tokio's channels, sockets and timers count their operations against a budget of the
-//! thread. When it is used up, they pretend not to be ready, so that a task with ready
-//! resources lets others run. tokio's own tasks get 128 units in each poll; outside of them
-//! the budget is unlimited. Here every poll of a task, and of the future of a `block_on`,
-//! gets a budget, too.
+//! thread. When the budget is used up, they pretend not to be ready, so that a task with ready
+//! resources lets other tasks run. tokio's own tasks get 128 units in each poll. Outside of
+//! these tasks the budget is unlimited. Here every poll of a task, and of the future of a
+//! `block_on`, gets a budget, too.
 //!
 //! tokio has no function that sets the budget. It has these:
 //!
@@ -19,8 +19,8 @@
 //!   and also after a panic ([`keep`]).
 //!
 //! A poll has 127 units here, not 128. A refill to 128 would need two values that were made
-//! at 128. But `poll_proceed` leaves one such value where there was one. So each refill would
-//! have to begin with a new [`LocalSet`] task or a `block_on` (66 ns, not a few).
+//! at 128. But `poll_proceed` gives only one such value for the one that was used. So each
+//! refill would have to begin with a new [`LocalSet`] task or a `block_on` (66 ns, not a few).
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -104,7 +104,8 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::task::{Context, Poll, Waker};
 
-    /// Uses the budget up, and counts; gives up where it seems to have no end.
+    /// Uses the budget up and returns how many units it had. Stops at 1000, which means that
+    /// there is no limit.
     fn use_up() -> usize {
         let mut cx = Context::from_waker(Waker::noop());
         let mut units = 0;

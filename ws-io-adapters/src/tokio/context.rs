@@ -22,8 +22,8 @@ pub(super) fn within(runtime: &Handle, life: &mut dyn FnMut()) {
 /// Waits for a future in the context of a runtime, with a budget for each poll, on a thread
 /// that is not a worker.
 ///
-/// The thread may belong to a runtime that waits for this call. tokio then leaves it to that
-/// runtime to wake a future that has used its budget up. So the future is woken here.
+/// The thread may belong to a runtime that waits for this call. If a future has used its budget
+/// up, tokio then lets that runtime wake the future. So this function wakes the future itself.
 pub(super) fn visit(runtime: &Handle, mut future: Visitor<'_>, wait: &dyn Fn(Visitor<'_>)) {
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         return wait(future);
@@ -59,7 +59,7 @@ impl Attached {
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {
-        // Nothing is done under the lock that could panic.
+        // No code under the lock can panic.
         self.woken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

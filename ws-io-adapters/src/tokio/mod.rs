@@ -16,8 +16,8 @@
 //! - A task that is woken by an event runs on the thread that saw the event. No other
 //!   thread is woken, unless there is more than one such task.
 //! - **`tokio::spawn` puts a task on that runtime**. The worker that is in the reactor runs it:
-//!   one worker at a time, and only while it has nothing else to do. That is good enough for
-//!   what libraries spawn in the background. [`spawn`] puts a task on all workers.
+//!   one worker at a time, and only while that worker has nothing else to do. That is good enough
+//!   for tasks that libraries spawn in the background. A task of [`spawn`] runs on any worker.
 //! - Every poll of a task has tokio's cooperative budget, as in a tokio task, so that a task with
 //!   ready channels or sockets lets others run. So has every poll of the future of a
 //!   [`block_on`](ws_executor::Executor::block_on), on every thread: a timeout around a loop
@@ -30,18 +30,19 @@
 //!   The other workers drive the runtime. On an executor with a single worker, these calls must
 //!   not wait for anything that needs the reactor.
 //!
-//!   [`ws_executor::Handle::block_on`] has no such limit: its worker continues to work while it
-//!   waits, also inside tokio's `Handle::block_on`. The tasks that it polls there must not call
-//!   tokio's again. It must not be called inside the `block_on` of *another* runtime that a task
-//!   has made: what it runs would find a runtime that waits for it.
+//!   [`ws_executor::Handle::block_on`] has no such limit: its worker continues to poll tasks
+//!   while it waits, also inside tokio's `Handle::block_on`. The tasks that the worker polls there
+//!   must not call tokio's `Handle::block_on` again. `ws_executor::Handle::block_on` must not be
+//!   called inside the `block_on` of *another* runtime that a task has made: the code that it
+//!   runs would find a runtime that waits for it.
 //! - A task of `tokio::spawn` runs while its worker counts as asleep. Such a task should not
 //!   block or compute for long. The other workers continue, but until its poll ends, the
 //!   reactor is not polled. Tasks that the reactor has woken may wait; so may those of a worker
 //!   that is stuck in a poll, if no other worker can run them. [`ws_executor::block_on`] and
 //!   [`ws_executor::scope`] panic in such a task, and [`ws_executor::join`] works.
 //!
-//! In [`attach`] the runtime is the program's own, with its own threads. They run its
-//! reactor, and wake our workers.
+//! With [`attach`] the runtime is the program's own, with threads of its own. These threads
+//! drive the reactor, and wake our workers.
 //!
 //! # Differences from tokio's own runtime
 //!
@@ -61,23 +62,23 @@
 //!   unlimited in `block_on`. So a timeout around a loop over them ends the loop in a task, but
 //!   not in `block_on`. [`yield_now`](ws_executor::yield_now) in the loop ends it in both.
 //! - **`blocking_recv`, `blocking_send`, `blocking_lock`, `Semaphore::blocking_acquire` and
-//!   their like block the worker.** In tasks of tokio's they panic, here also in those of
-//!   `tokio::spawn`. Await the call instead, or move it to `spawn_blocking`. Or wait with
-//!   [`ws_executor::Handle::block_on`], whose worker continues to work.
+//!   their like block the worker.** In tasks of tokio's they panic, and so they do here in tasks
+//!   of `tokio::spawn`. Await the call instead, or move it to `spawn_blocking`. Or wait with
+//!   [`ws_executor::Handle::block_on`], whose worker continues to poll tasks.
 //! - **`block_in_place` panics in a task of `tokio::spawn`**, because the runtime is a
 //!   current-thread one. In our tasks it works. With [`attach`] and a multi-thread runtime it
 //!   works in both.
 //! - **[`Executor::block_on`] does not panic in a task or a `block_on` of another runtime**, where
-//!   tokio's own does. It blocks the thread of that runtime. What it waits for must not need
-//!   that thread. A `tokio::task::yield_now` inside does need it, unless it is called in
-//!   `block_in_place`.
+//!   tokio's own does. It blocks the thread of that runtime. The future that it waits for must
+//!   not need that thread. A `tokio::task::yield_now` in the future does need the thread, unless
+//!   the `block_on` is called in `block_in_place`.
 //!
 //! # The end
 //!
-//! A shutdown of the executor drops its tasks first, then the runtime and what was spawned
-//! on that. It does not wait for code in `spawn_blocking`. If an attached runtime ends
-//! first, I/O in our tasks gives errors, as the program's own I/O would. Timers panic, which
-//! ends the task that awaits one, and nothing else.
+//! A shutdown of the executor first drops its tasks, then the runtime and the tasks that were
+//! spawned on the runtime. It does not wait for code in `spawn_blocking`. If an attached runtime
+//! ends first, I/O in our tasks gives errors, as the program's own I/O would. Timers panic. That
+//! ends the task that awaits the timer, and nothing else.
 
 mod budget;
 mod context;
@@ -155,8 +156,8 @@ pub fn attach(builder: Builder, runtime: RuntimeHandle) -> Result<Executor, Buil
 
 /// Spawns a task on the current executor: the one whose task or `block_on` calls this.
 ///
-/// In the same place, `tokio::spawn` would put the task on the runtime, which only one worker
-/// drives at a time.
+/// `tokio::spawn` would put the task on the runtime instead, which only one worker drives at
+/// a time.
 ///
 /// ```
 /// use ws_executor::Executor;

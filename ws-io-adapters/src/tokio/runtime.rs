@@ -21,7 +21,7 @@ pub(super) struct Parked {
 }
 
 struct State {
-    /// None after the last of the threads below has left.
+    /// `None` after the last thread has left [`Driver::enter`].
     runtime: Option<Arc<Quiet>>,
     /// How many threads are inside [`Driver::enter`].
     lives: usize,
@@ -49,7 +49,7 @@ impl Parked {
         self.lock().lives += 1;
     }
 
-    /// The last thread that leaves ends the runtime, and what was spawned on it.
+    /// The last thread that leaves drops the runtime, and the tasks that were spawned on it.
     fn end_life(&self) {
         let mut state = self.lock();
         state.lives -= 1;
@@ -65,7 +65,7 @@ impl Parked {
 
 impl Driver for Parked {
     fn enter(&self, life: &mut dyn FnMut()) {
-        /// Ends a life also when it panics.
+        /// Ends the life also if it panics.
         struct Life<'a>(&'a Parked);
 
         impl Drop for Life<'_> {
@@ -82,11 +82,11 @@ impl Driver for Parked {
     fn turn(&self, timeout: Option<Duration>) {
         // Not under the lock: tasks of the runtime run inside this call.
         let runtime = self.lock().runtime.clone();
-        // Without a runtime the executor is closed, and the worker about to end.
+        // If there is no runtime, the executor is shut down, and the worker is about to end.
         let quiet = runtime.as_deref().and_then(|quiet| quiet.0.as_ref());
         if let Some(runtime) = quiet {
             // A task may have called our `block_on` inside tokio's `Handle::block_on`, where no
-            // runtime can be entered. `block_in_place` steps out of that, and does nothing
+            // runtime can be entered. `block_in_place` leaves that context, and does nothing
             // elsewhere.
             block_in_place(|| runtime.block_on(self.signal.wait(timeout)));
         }

@@ -8,19 +8,19 @@ use std::thread;
 
 use crate::Park;
 
-/// Makes the parkers under test, on whichever thread needs one.
+/// Makes the parkers under test, on the thread that needs one.
 pub(super) type Make<P> = Arc<dyn Fn() -> P + Send + Sync>;
 
 /// One rule of the suite.
 pub(super) struct Rule<P> {
     pub(super) name: &'static str,
-    /// The rule of the contract it belongs to.
+    /// The rule of the contract that this rule checks.
     pub(super) contract: u32,
     pub(super) body: fn(&Make<P>),
 }
 
 impl<P: Park + 'static> Rule<P> {
-    /// Runs the rule on a thread of its own; says how it is broken, if it is.
+    /// Runs the rule on a thread of its own. If the rule is broken, the error says how.
     pub(super) fn run(&self, make: &Make<P>, patience: Duration) -> Result<(), String> {
         let (passed, verdict) = mpsc::channel();
         let (body, make) = (self.body, Arc::clone(make));
@@ -46,7 +46,7 @@ impl<P: Park + 'static> Rule<P> {
     }
 }
 
-/// The words of a panic.
+/// The message of a panic.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))

@@ -1,7 +1,7 @@
 //! The rules, one function each, in the order of the table in the module above.
 //!
-//! Each makes its parker on the thread that parks on it, except where moving the
-//! parker is the point, so that a parker that cannot move breaks that rule only.
+//! Each rule makes its parker on the thread that parks on it, except the rule that moves
+//! a parker. So a parker that cannot move breaks that rule only.
 
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -124,7 +124,7 @@ fn zero_timeout<P: Park + 'static>(make: &Make<P>) {
 }
 
 fn longest_timeout<P: Park + 'static>(make: &Make<P>) {
-    // The longest there is, then those at the edges of what clocks can hold.
+    // The longest timeout, then timeouts at the limits of what clocks can express.
     let seconds = [u64::MAX, i64::MAX as u64, u32::MAX.into(), i32::MAX as u64];
     let long = [Duration::MAX]
         .into_iter()
@@ -166,8 +166,8 @@ fn two_unparks_one_token<P: Park + 'static>(make: &Make<P>) {
 fn ping_pong<P: Park + 'static>(make: &Make<P>) {
     const HANDOVERS: u32 = 10_000;
     let ball = Arc::new(AtomicU32::new(0));
-    // Two threads swap unparkers, then each waits for its turn. The spins let the
-    // unpark of one meet every moment of the other's park.
+    // Two threads exchange unparkers, then each waits for its turn. The spins vary the
+    // moment at which the unpark of one thread meets the park of the other.
     let (to_other, from_first) = mpsc::channel::<P::Unparker>();
     let (to_first, from_other) = mpsc::channel::<P::Unparker>();
     let player = |first_turn: u32, me: mpsc::Sender<_>, you: mpsc::Receiver<P::Unparker>| {
@@ -210,7 +210,8 @@ fn token_publishes<P: Park + 'static>(make: &Make<P>) {
     });
     for round in 1..=ROUNDS {
         next.send(round).expect("the writer");
-        // A token that publishes too little is taken in vain, and this hangs.
+        // If a token publishes too little, a park takes it without success, and the rule
+        // hangs.
         while data.iter().any(|word| word.load(Relaxed) != round) {
             parker.park();
         }
@@ -232,7 +233,7 @@ fn many_unparkers<P: Park + 'static>(make: &Make<P>) {
             thread::spawn(move || {
                 for round in 1..=ROUNDS {
                     start.wait();
-                    // All at once, or one clearly after another in any order.
+                    // All threads at once, or clearly one after the other in any order.
                     let place = (me as u32 + round) % THREADS as u32;
                     linger(Duration::from_micros(20) * (place * (round % 2)));
                     data[me].store(round, Relaxed);
@@ -248,7 +249,7 @@ fn many_unparkers<P: Park + 'static>(make: &Make<P>) {
         }
     }
     unparkers.into_iter().for_each(join);
-    // At most one token is left of them all.
+    // Of all the tokens, at most one is left.
     parker.park_timeout(Duration::ZERO);
     blocks_mostly("after a crowd of unparks", || naps(&parker));
 }
@@ -257,13 +258,13 @@ fn moved_parker<P: Park + 'static>(make: &Make<P>) {
     let mut parker = make();
     let alarm = Alarm::new(parker.unparker());
     for delay in [Duration::ZERO, NAP, Duration::ZERO, NAP] {
-        // Given here, taken there.
+        // The token is given on this thread and taken on another.
         parker.unparker().unpark();
         parker = join(thread::spawn(move || {
             parker.park();
             parker
         }));
-        // Parked there, woken from elsewhere.
+        // The parker parks on another thread, and the alarm's thread unparks it.
         let (to_sleep, asleep) = mpsc::channel();
         let (to_wake, awake) = mpsc::channel();
         let sleeper = thread::spawn(move || {
@@ -293,15 +294,15 @@ fn timeout_leaves_nothing<P: Park + 'static>(make: &Make<P>) {
 
 fn timeout_races_unpark<P: Park + 'static>(make: &Make<P>) {
     const ROUNDS: usize = 300;
-    // Linux lets a timer be late by 50 µs, hence three times as long a sweep.
+    // Linux lets a timer be late by 50 µs, so the sweep is three times as long.
     const TIMEOUT: Duration = Duration::from_micros(50);
     let parker = make();
     let alarm = Alarm::new(parker.unparker());
     for delay in sweep(TIMEOUT * 3).take(ROUNDS) {
         alarm.set(delay);
         parker.park_timeout(TIMEOUT);
-        // If that took the token, the alarm is seen; if not, the token is here or
-        // comes. Otherwise this hangs.
+        // If the park took the token, the alarm is seen. If not, the token is there or
+        // comes. Otherwise the rule hangs.
         alarm.await_it(&parker);
     }
 }
@@ -376,10 +377,10 @@ fn thread_local_destructor<P: Park + 'static>(make: &Make<P>) {
                 saying.store(true, Relaxed);
                 last.unpark();
             }))));
-            // Locals that unpark itself uses are made after ours, and thus torn
-            // down before it on the systems that go backwards.
+            // Thread-locals that unpark itself uses are made after `LAST_WORDS`. So they
+            // are destroyed before it on systems that destroy in reverse order.
             unparker.unpark();
-            // The sleeper is to sleep again when the last words come.
+            // The sleeper should sleep again when the last words come.
             heard.recv().expect("the sleeper");
             linger(NAP / 2);
         });
