@@ -133,7 +133,10 @@ impl Shared {
     }
 }
 
-impl Schedule for Shared {
+// SAFETY: all tasks together have a reference to the state, which `Shared::new` has made and
+// `release` gives back. `Population` says so at most once: to the task that was the last, after
+// all workers have ended. From then on it counts no task any more.
+unsafe impl Schedule for Shared {
     #[inline]
     fn is_closed(&self) -> bool {
         self.is_closed()

@@ -9,7 +9,13 @@ use super::registry::Registry;
 use super::runnable::Runnable;
 
 /// The state of an executor, as its tasks use it.
-pub(crate) trait Schedule: Sized + Send + Sync + 'static {
+///
+/// # Safety
+///
+/// Between a [`count_in`](Self::count_in) that returned true and the end of the
+/// [`count_out`](Self::count_out) that belongs to it, the state must not be freed or moved.
+/// `count_out` must return true only if no task is counted, and none can be any more.
+pub(crate) unsafe trait Schedule: Sized + Send + Sync + 'static {
     /// Whether the executor was shut down: then a task that would wait must wake itself, so
     /// that it is refused.
     fn is_closed(&self) -> bool;
