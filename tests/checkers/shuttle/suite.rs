@@ -40,7 +40,7 @@ mod tasks;
 mod waiting;
 
 // The command line, and changes of the source.
-#[path = "../models/copy.rs"]
+#[path = "../loom/copy.rs"]
 mod copy;
 mod job;
 mod mutants;

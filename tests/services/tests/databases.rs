@@ -4,11 +4,11 @@
 
 use futures::future::{join_all, try_join_all};
 use redis::AsyncCommands;
+use service_tests::Server;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
 use sqlx::{PgPool, SqlitePool};
 use tests::watchdog::guard;
-use world_tests::Server;
 use ws_executor::{Executor, Handle};
 
 const TASKS: i64 = 200;
