@@ -1,14 +1,12 @@
 //! One structure under one scheduler: programs, histories, verdicts.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::history::History;
-use super::portfolio::Strategy;
+use super::jobs::Job;
 use super::program::Program;
 use super::subject::Subject;
 
@@ -16,15 +14,6 @@ use super::subject::Subject;
 /// schedules how long a program is, so one each would be too few; what one
 /// program can show is soon exhausted, so many would be a waste. Not measured.
 const SCHEDULES_PER_PROGRAM: usize = 25;
-
-/// What to run.
-#[derive(Clone, Copy)]
-pub(crate) struct Job {
-    pub(crate) subject: &'static Subject,
-    pub(crate) strategy: Strategy,
-    pub(crate) histories: usize,
-    pub(crate) seed: u64,
-}
 
 /// What came of it.
 pub(crate) struct Report {
@@ -46,12 +35,7 @@ pub(crate) enum Verdict {
     Panicked(String),
 }
 
-impl Job {
-    /// How the command line names it.
-    pub(crate) fn name(&self) -> String {
-        format!("{}/{}", self.subject.name, self.strategy.name())
-    }
-
+impl Job<Subject> {
     /// Runs programs until there are enough histories, or one is rejected.
     pub(crate) fn run(&self) -> Report {
         let start = Instant::now();
@@ -65,7 +49,7 @@ impl Job {
             .name()
             .bytes()
             .fold(self.seed, |seed, byte| mixed(seed ^ u64::from(byte)));
-        while report.histories < self.histories && matches!(report.verdict, Verdict::Holds) {
+        while report.histories < self.runs && matches!(report.verdict, Verdict::Holds) {
             seed = mixed(seed);
             self.run_program(seed, &mut report);
         }
@@ -78,16 +62,14 @@ impl Job {
         let histories = Arc::new(Mutex::new(Vec::new()));
         let (subject, running, recorded) =
             (self.subject, Arc::clone(&program), Arc::clone(&histories));
-        let schedules = SCHEDULES_PER_PROGRAM.min(self.histories - report.histories);
-        let ended = catch_unwind(AssertUnwindSafe(|| {
-            self.strategy.run(seed, schedules, move || {
-                let history = subject.run(&running);
-                recorded
-                    .lock()
-                    .expect("no one panics with the lock")
-                    .push(history);
-            });
-        }));
+        let schedules = SCHEDULES_PER_PROGRAM.min(self.runs - report.histories);
+        let ended = self.strategy.run(seed, schedules, move || {
+            let history = subject.run(&running);
+            recorded
+                .lock()
+                .expect("no one panics with the lock")
+                .push(history);
+        });
         let histories = mem::take(&mut *histories.lock().expect("no one panics with the lock"));
         for history in &histories {
             report.histories += 1;
@@ -99,9 +81,9 @@ impl Job {
                 return;
             }
         }
-        if let Err(panic) = ended {
+        if let Err(message) = ended {
             report.histories += 1;
-            let text = format!("  {program:?}\n  panicked: {}", message(&*panic));
+            let text = format!("  {program:?}\n  panicked: {message}");
             report.verdict = Verdict::Panicked(text);
         }
     }
@@ -112,12 +94,6 @@ fn rejection(program: &Program, history: &History) -> String {
         "  {:?}; no order of these calls is allowed:\n{history}",
         program.shape
     )
-}
-
-fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message")
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014) after one step:

@@ -9,6 +9,7 @@ use ws_core::sync::thread;
 
 use super::checker::{self, Specification};
 use super::history::{History, Outcome, Record};
+use super::jobs;
 use super::program::{Call, Item, Program, Shape, Usage};
 
 /// One half of a structure, as one thread uses it.
@@ -42,6 +43,16 @@ pub(crate) struct Subject {
     /// What has to happen now and then, or the programs are too tame; see
     /// [`Record::label`].
     pub(crate) must_see: &'static [&'static str],
+}
+
+impl jobs::Subject for Subject {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
 }
 
 /// The specification `S` as a function.

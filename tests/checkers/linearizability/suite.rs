@@ -16,7 +16,6 @@ use std::process::ExitCode;
 
 // What is run, and what is recorded.
 mod history;
-mod portfolio;
 mod program;
 mod subject;
 
@@ -35,6 +34,16 @@ mod structures;
 // The command line.
 mod job;
 mod runner;
+
+// What the checkers share.
+#[path = "../harness/command_line.rs"]
+mod command_line;
+#[path = "../harness/jobs.rs"]
+mod jobs;
+#[path = "../harness/portfolio.rs"]
+mod portfolio;
+#[path = "../harness/tally.rs"]
+mod tally;
 
 /// Runs the command line.
 pub(crate) fn main() -> ExitCode {

@@ -10,7 +10,7 @@
 mod imp;
 
 #[cfg(not(ws_loom))]
-#[path = "without_loom.rs"]
+#[path = "../harness/without.rs"]
 mod imp;
 
 fn main() -> std::process::ExitCode {

@@ -10,6 +10,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
+use super::process;
+
 /// What is known; lost if it cannot be read or written, which costs time and nothing else.
 pub(crate) struct Record {
     file: PathBuf,
@@ -20,7 +22,7 @@ pub(crate) struct Record {
 impl Record {
     /// What is known of this program.
     pub(crate) fn load() -> Self {
-        let program = std::env::current_exe().expect("this program has a path");
+        let program = process::this();
         let mut hasher = DefaultHasher::new();
         fs::read(&program).unwrap_or_default().hash(&mut hasher);
         let identity = format!("{:016x}", hasher.finish());

@@ -1,5 +1,6 @@
 //! Every model there is, and how the command line names them.
 
+use super::command_line::chooses;
 use super::model::{Body, Expect, Main, Model};
 use super::{
     canary, chase_lev, chase_lev_growth, compat_sleep, deque_right, deque_seeds, exec_abort,
@@ -100,24 +101,17 @@ pub(crate) fn entries() -> Vec<Entry> {
 ///
 /// # Errors
 ///
-/// Gives back the first name that chooses nothing.
-pub(crate) fn chosen<'name>(names: &[&'name str]) -> Result<Vec<Entry>, &'name str> {
+/// Says which name chooses nothing.
+pub(crate) fn chosen(names: &[impl AsRef<str>]) -> Result<Vec<Entry>, String> {
     let mut entries = entries();
-    for name in names {
-        if !entries.iter().any(|entry| chooses(name, &entry.name)) {
-            return Err(name);
+    let chooses = |name: &str, entry: &Entry| chooses(name, &entry.name, &['.', '/']);
+    for name in names.iter().map(AsRef::as_ref) {
+        if !entries.iter().any(|entry| chooses(name, entry)) {
+            return Err(format!("no model is called `{name}`; see --list"));
         }
     }
     if !names.is_empty() {
-        entries.retain(|entry| names.iter().any(|name| chooses(name, &entry.name)));
+        entries.retain(|entry| names.iter().any(|name| chooses(name.as_ref(), entry)));
     }
     Ok(entries)
-}
-
-/// Whether `chosen` means the entry called `name`: it is the name, or as much of
-/// it as ends where one of its parts ends.
-fn chooses(chosen: &str, name: &str) -> bool {
-    name.strip_prefix(chosen).is_some_and(|rest| {
-        rest.is_empty() || chosen.ends_with(['.', '/']) || rest.starts_with(['.', '/'])
-    })
 }

@@ -3,15 +3,17 @@
 use std::cmp::Reverse;
 use std::env;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use super::child;
+use super::command_line;
 use super::model::Bound;
 use super::mutate;
+use super::process;
 use super::readme;
 use super::record::Record;
 use super::registry::{self, Entry};
 use super::supervise::{self, Report};
+use super::tally::{self, Tally};
 
 const USAGE: &str = "\
 usage: models [NAME or PREFIX]...   explore all models, or only these
@@ -21,20 +23,19 @@ usage: models [NAME or PREFIX]...   explore all models, or only these
 
 /// Runs the command line.
 pub(crate) fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match arguments.as_slice() {
-        ["--list"] => list(),
-        ["--mutants", chosen @ ..] => mutate::run(chosen),
-        ["--model", name] => explore_here(name),
-        [option, ..] if option.starts_with('-') => usage(&format!("unknown option `{option}`")),
-        chosen => explore_all(chosen),
-    }
-}
-
-fn usage(problem: &str) -> ExitCode {
-    eprintln!("{problem}\n{USAGE}");
-    ExitCode::from(2)
+    let flags = ["--list", "--mutants"];
+    command_line::run(USAGE, &flags, &["--model"], |arguments| {
+        if arguments.value("--list").is_some() {
+            return Ok(list());
+        }
+        if arguments.value("--mutants").is_some() {
+            return mutate::run(&arguments.names);
+        }
+        match arguments.value("--model") {
+            Some(name) => explore_here(name),
+            None => explore_all(&arguments.names),
+        }
+    })
 }
 
 fn list() -> ExitCode {
@@ -46,69 +47,61 @@ fn list() -> ExitCode {
 }
 
 /// The child's side: explores one model and reports how much it explored.
-fn explore_here(name: &str) -> ExitCode {
-    match registry::entries().iter().find(|entry| entry.name == name) {
-        Some(entry) => child::run(entry),
-        None => usage(&format!("no model is called `{name}`; see --list")),
-    }
+fn explore_here(name: &str) -> Result<ExitCode, String> {
+    let entries = registry::entries();
+    let found = entries.iter().find(|entry| entry.name == name);
+    let entry = found.ok_or_else(|| format!("no model is called `{name}`; see --list"))?;
+    Ok(child::run(entry))
 }
 
 /// Explores the chosen models, all of them when none is chosen.
-fn explore_all(chosen: &[&str]) -> ExitCode {
-    let mut entries = match registry::chosen(chosen) {
-        Ok(entries) => entries,
-        Err(name) => return usage(&format!("no model is called `{name}`; see --list")),
-    };
-    if env::var_os(supervise::CHECKPOINT).is_some() && entries.len() != 1 {
-        return usage("a checkpoint belongs to one model: name it, with its role");
+fn explore_all(chosen: &[String]) -> Result<ExitCode, String> {
+    let mut entries = registry::chosen(chosen)?;
+    let is_replay = env::var_os(supervise::CHECKPOINT).is_some();
+    if is_replay && entries.len() != 1 {
+        return Err("a checkpoint belongs to one model: name it, with its role".to_owned());
     }
     // The longest first, so that none of them runs alone at the end.
     entries.sort_by_key(|entry| Reverse(entry.floor));
 
-    let start = Instant::now();
+    let mut tally = Tally::new();
     println!(
         "{:<46} {:<8} {:>5} {:>13} {:>8}  outcome",
         "model", "errata", "bound", "interleavings", "seconds"
     );
-    let reports = supervise::in_parallel(entries, |entry| {
-        let report = supervise::explore(&entry);
-        println!("{}", row(&entry, &report));
-        (entry, report)
+    let reports = tally::in_parallel(supervise::AT_ONCE, &entries, |entry| {
+        let report = supervise::explore(entry);
+        println!("{}", row(entry, &report));
+        report
     });
+    let reports: Vec<(&Entry, Report)> = entries.iter().zip(reports).collect();
 
     // From a checkpoint on, not all is explored.
-    if env::var_os(supervise::CHECKPOINT).is_none() {
+    if !is_replay {
         let held = reports
             .iter()
             .filter(|(entry, report)| !entry.must_fail() && report.verdict.is_ok());
         Record::load().add(held.map(|(entry, _)| &*entry.name));
     }
-    let mut failed = 0;
-    if let Err(problem) = readme::check() {
-        failed += 1;
+    let tables = readme::check();
+    tally.count(tables.is_ok());
+    if let Err(problem) = tables {
         println!("\n{problem}");
     }
     for (entry, report) in &reports {
+        tally.runs += report.explored.unwrap_or(0);
+        tally.count(report.verdict.is_ok());
         if report.verdict.is_err() {
-            failed += 1;
             println!("\n{} failed; the end of its output:", entry.name);
-            println!("{}", supervise::tail(&report.stderr));
+            println!("{}", process::tail(&report.stderr));
         }
     }
-    let must_fail = reports
-        .iter()
-        .filter(|(entry, _)| entry.must_fail())
-        .count();
-    let explored: u64 = reports
-        .iter()
-        .filter_map(|(_, report)| report.explored)
-        .sum();
-    println!(
-        "\n{} models that must hold, {must_fail} that must fail, {explored} interleavings, {:.0} seconds",
-        reports.len() - must_fail,
-        start.elapsed().as_secs_f64()
-    );
-    supervise::summary(reports.len() + 1 - failed, failed)
+    let must_fail = entries.iter().filter(|entry| entry.must_fail()).count();
+    Ok(tally.close(&format!(
+        "{} models that must hold, {must_fail} that must fail, {} interleavings",
+        entries.len() - must_fail,
+        tally.runs
+    )))
 }
 
 fn row(entry: &Entry, report: &Report) -> String {

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 // How models are described, run and mutated.
 mod child;
-mod copy;
 mod items;
 mod model;
 mod mutants;
@@ -15,6 +14,18 @@ mod record;
 mod registry;
 mod runner;
 mod supervise;
+
+// What the checkers share.
+#[path = "../harness/command_line.rs"]
+mod command_line;
+#[path = "../harness/copy.rs"]
+mod copy;
+#[path = "../harness/mutation.rs"]
+mod mutation;
+#[path = "../harness/process.rs"]
+mod process;
+#[path = "../harness/tally.rs"]
+mod tally;
 
 // What shows that the checker itself works, and where it does not.
 mod canary;

@@ -9,7 +9,7 @@
 mod imp;
 
 #[cfg(not(ws_shuttle))]
-#[path = "without_shuttle.rs"]
+#[path = "../harness/without.rs"]
 mod imp;
 
 fn main() -> std::process::ExitCode {

@@ -1,5 +1,6 @@
 //! What a program is, and the list of all.
 
+use super::jobs::Subject;
 use super::{
     abort, blocked, canaries, compat, drain, driver, forks, graphs, hosted, idle, items, pinned,
     pipelines, shutdown, tasks, waiting,
@@ -15,6 +16,16 @@ pub(crate) struct Scenario {
     pub(crate) faults: &'static [u8],
     /// The program, run once per schedule.
     pub(crate) body: fn(),
+}
+
+impl Subject for Scenario {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
 }
 
 /// The programs that must hold, in the order of the table.

@@ -15,10 +15,8 @@
 
 use std::process::ExitCode;
 
-// What is run, and who schedules it.
+// What is run.
 mod kit;
-#[path = "../linearizability/portfolio.rs"]
-mod portfolio;
 mod scenario;
 
 // The programs, by what they are about.
@@ -40,12 +38,26 @@ mod tasks;
 mod waiting;
 
 // The command line, and changes of the source.
-#[path = "../loom/copy.rs"]
-mod copy;
 mod job;
 mod mutants;
 mod mutate;
 mod runner;
+
+// What the checkers share.
+#[path = "../harness/command_line.rs"]
+mod command_line;
+#[path = "../harness/copy.rs"]
+mod copy;
+#[path = "../harness/jobs.rs"]
+mod jobs;
+#[path = "../harness/mutation.rs"]
+mod mutation;
+#[path = "../harness/portfolio.rs"]
+mod portfolio;
+#[path = "../harness/process.rs"]
+mod process;
+#[path = "../harness/tally.rs"]
+mod tally;
 
 /// Runs the command line.
 pub(crate) fn main() -> ExitCode {

@@ -6,12 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Which program of the package `tests` is built from the copy, and how.
-pub(crate) struct Target {
-    pub(crate) program: &'static str,
-    /// The `cfg` that puts a checker under the source.
-    pub(crate) cfg: &'static str,
-}
+use super::process;
+
+/// This program, which is built from the copy as well.
+const PROGRAM: &str = env!("CARGO_BIN_NAME");
 
 /// One change: `find` occurs exactly once in `file`.
 pub(crate) struct Change {
@@ -25,7 +23,8 @@ pub(crate) struct Change {
 pub(crate) struct Copy {
     tree: PathBuf,
     build: PathBuf,
-    target: Target,
+    /// Puts a checker under the source.
+    cfg: &'static str,
 }
 
 impl Copy {
@@ -35,19 +34,19 @@ impl Copy {
     /// # Errors
     ///
     /// Says what could not be read or written.
-    pub(crate) fn of_workspace(target: Target) -> Result<Self, String> {
+    pub(crate) fn of_workspace(cfg: &'static str) -> Result<Self, String> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
         // This program is `<target>/<checker>/<profile>/<name>`.
-        let base = program
+        let base = process::this();
+        let base = base
             .ancestors()
             .nth(3)
             .ok_or("this program is in no target directory")?;
-        let base = base.join("mutants").join(target.program);
+        let base = base.join("mutants").join(PROGRAM);
         let copy = Self {
             tree: base.join("tree"),
             build: base.join("build"),
-            target,
+            cfg,
         };
         let mut files = HashSet::new();
         for file in source_files(&root)? {
@@ -96,10 +95,9 @@ impl Copy {
     ///
     /// Says why it does not build.
     pub(crate) fn build(&self) -> Result<PathBuf, String> {
-        let Target { program, cfg } = self.target;
         let output = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--profile", "model", "-p", "tests"])
-            .args(["--bin", program])
+            .args(["--bin", PROGRAM])
             // Building dominates, and what a mutant runs is small: the checker is
             // optimised, and built once; what changes is not.
             .args(["--config", "profile.model.package.'*'.opt-level=3"])
@@ -109,16 +107,14 @@ impl Copy {
             // It would have the last word.
             .env_remove("CARGO_INCREMENTAL")
             .env("CARGO_TARGET_DIR", &self.build)
-            .env("RUSTFLAGS", format!("--cfg {cfg} -Awarnings"))
+            .env("RUSTFLAGS", format!("--cfg {} -Awarnings", self.cfg))
             .output()
             .map_err(|error| format!("cargo does not start: {error}"))?;
         if output.status.success() {
-            return Ok(self.build.join("model").join(program));
+            return Ok(self.build.join("model").join(PROGRAM));
         }
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let lines: Vec<&str> = stderr.lines().collect();
-        let tail = lines[lines.len().saturating_sub(25)..].join("\n");
-        Err(format!("TABLE: does not build\n{tail}"))
+        Err(format!("TABLE: does not build\n{}", process::tail(&stderr)))
     }
 }
 

@@ -5,6 +5,8 @@
 //! that, but change a few times only. The uniform random walk is fair to
 //! interleavings where the random one is fair to steps.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler, UrwRandomScheduler};
 use shuttle::{Config, Runner};
 
@@ -41,10 +43,15 @@ impl Strategy {
 
     /// Runs `body` under `schedules` schedules, drawn from `seed`.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If a thread of `body` panics, or all of them wait.
-    pub(crate) fn run(self, seed: u64, schedules: usize, body: impl Fn() + Send + Sync + 'static) {
+    /// The message of the panic if a thread of `body` panics, or if all of them wait.
+    pub(crate) fn run(
+        self,
+        seed: u64,
+        schedules: usize,
+        body: impl Fn() + Send + Sync + 'static,
+    ) -> Result<(), String> {
         let scheduler: Box<dyn Scheduler + Send> = match self {
             Self::Random => Box::new(RandomScheduler::new_from_seed(seed, schedules)),
             Self::Urw => Box::new(UrwRandomScheduler::new_from_seed(seed, schedules)),
@@ -53,6 +60,12 @@ impl Strategy {
         let mut config = Config::new();
         // Orderings weaker than SeqCst are checked by the loom models.
         config.silence_warnings = true;
-        Runner::new(scheduler, config).run(body);
+        let runner = Runner::new(scheduler, config);
+        let ended = catch_unwind(AssertUnwindSafe(|| runner.run(body)));
+        ended.map(drop).map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            text.unwrap_or("no message").to_owned()
+        })
     }
 }
