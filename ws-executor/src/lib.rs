@@ -93,7 +93,7 @@ pub use ws_macros::task_graph;
 pub mod model {
     pub use crate::api::scope::{ScopeGuard, ScopeState};
     pub use crate::base::tuning::set_short_polls;
-    pub use crate::scheduler::driver::DriverSeat;
+    pub use crate::scheduler::driver::SharedDriver;
     pub use crate::scheduler::fork::job::{Fork, StackJob};
     pub use crate::scheduler::fork::latch::{CountLatch, OnceLatch};
     pub use crate::scheduler::injector::Injector;
@@ -103,8 +103,8 @@ pub mod model {
     pub use crate::scheduler::refused::Refused;
     pub use crate::scheduler::sleep::{Parking, Searching, Sleeper, Sleepers as Sleep};
     pub use crate::task::abort::{AbortSlot, Wait};
-    pub use crate::task::population::Population;
-    pub use crate::task::registry::{Registry, Seat};
+    pub use crate::task::registry::{Registry, RegistryKey};
+    pub use crate::task::task_count::TaskCount;
 }
 
 /// Compiles and runs the example in the crate's README.

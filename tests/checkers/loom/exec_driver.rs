@@ -9,7 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use ws_core::Driver;
 use ws_executor::DriverHandoff;
-use ws_executor::model::{DriverSeat, MonitorCall, MonitorState, Parking, Sleep, Sleeper};
+use ws_executor::model::{MonitorCall, MonitorState, Parking, SharedDriver, Sleep, Sleeper};
 
 use super::exec_kit::{Jobs, is_notified, searchers, sleep};
 use super::model::Bound::{Exhaustive, Preemptions};
@@ -73,14 +73,14 @@ impl Driver for Idle {
 }
 
 struct Driven {
-    seat: DriverSeat,
+    seat: SharedDriver,
     sleep: Sleep,
 }
 
 impl Driven {
     fn new(handoff: DriverHandoff) -> Arc<Self> {
         Arc::new(Self {
-            seat: DriverSeat::new(Box::new(Idle(Bell::new())), handoff),
+            seat: SharedDriver::new(Box::new(Idle(Bell::new())), handoff),
             sleep: sleep(),
         })
     }

@@ -305,7 +305,7 @@ impl Pool {
         })
     }
 
-    /// `notify_of_fork`, after the push.
+    /// `notify_fork`, after the push.
     fn push(&self) {
         self.fork.store(true, Relaxed);
         if self.helpers.after_fork(&self.idle) {

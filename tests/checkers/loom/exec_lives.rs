@@ -6,7 +6,7 @@ use std::task::{Wake, Waker};
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use ws_executor::model::{Population, Registry};
+use ws_executor::model::{Registry, TaskCount};
 
 use super::model::Bound::{Exhaustive, Preemptions};
 use super::model::{Body, Expect, Main, Model};
@@ -72,7 +72,7 @@ pub(crate) const MODELS: &[Model] = &[
 
 /// The state of an executor, which one thread must release, after all others' use.
 struct State {
-    population: Population,
+    tasks: TaskCount,
     content: UnsafeCell<usize>,
 }
 
@@ -84,11 +84,11 @@ unsafe impl Send for State {}
 impl State {
     /// A state whose only worker has spawned `tasks` tasks.
     fn new(tasks: i64) -> Arc<Self> {
-        let population = Population::new(1);
+        let population = TaskCount::new(1);
         population.change_inside(0, tasks);
         let content = UnsafeCell::new(0);
         Arc::new(Self {
-            population,
+            tasks: population,
             content,
         })
     }
@@ -114,18 +114,18 @@ impl State {
     /// The end of a task outside of the workers.
     fn leave(&self) -> usize {
         self.use_it();
-        self.release_if(self.population.leave_outside())
+        self.release_if(self.tasks.leave_outside())
     }
 
     /// The end of the last worker.
-    fn unite(&self) -> usize {
+    fn merge(&self) -> usize {
         self.use_it();
-        self.release_if(self.population.unite())
+        self.release_if(self.tasks.merge())
     }
 
     /// A task that is spawned outside, and ends there.
     fn join_and_leave(&self) -> usize {
-        if self.population.join_outside() {
+        if self.tasks.join_outside() {
             self.leave()
         } else {
             0
@@ -136,7 +136,7 @@ impl State {
 fn leave_against_unite(main: Main) {
     let state = State::new(1);
     let (worker, task) = (state.clone(), state.clone());
-    let (one, two) = main.race(move || worker.unite(), move || task.leave());
+    let (one, two) = main.race(move || worker.merge(), move || task.leave());
     assert_eq!(one + two, 1, "released by both, or by none");
 }
 
@@ -144,7 +144,7 @@ fn two_leave_against_unite(main: Main) {
     let state = State::new(2);
     let (worker, first, second) = (state.clone(), state.clone(), state.clone());
     let (one, two, three) = main.race_two(
-        move || worker.unite(),
+        move || worker.merge(),
         move || first.leave(),
         move || second.leave(),
     );
@@ -154,13 +154,13 @@ fn two_leave_against_unite(main: Main) {
 fn join_against_unite(main: Main) {
     let state = State::new(0);
     let (worker, task) = (state.clone(), state.clone());
-    let (one, two) = main.race(move || worker.unite(), move || task.join_and_leave());
+    let (one, two) = main.race(move || worker.merge(), move || task.join_and_leave());
     assert_eq!(one + two, 1, "released by both, or by none");
 }
 
 fn join_against_leave(main: Main) {
     let state = State::new(1);
-    assert_eq!(state.unite(), 0, "there is a task");
+    assert_eq!(state.merge(), 0, "there is a task");
     let (last, new) = (state.clone(), state.clone());
     let (one, two) = main.race(move || last.leave(), move || new.join_and_leave());
     assert_eq!(one + two, 1, "released by both, or by none");

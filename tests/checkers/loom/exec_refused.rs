@@ -6,7 +6,7 @@
 use std::task::Waker;
 
 use loom::sync::Arc;
-use ws_executor::model::{Injector, Inside, Refused, Registry, Seat};
+use ws_executor::model::{Injector, Inside, Refused, Registry, RegistryKey};
 
 use super::items::{Item, Ledger};
 use super::model::Bound::Exhaustive;
@@ -51,11 +51,11 @@ pub(crate) const MODELS: &[Model] = &[
 /// A closed executor with one task that waits.
 struct Closed {
     registry: Registry,
-    refused: Refused<(Item, Seat)>,
+    refused: Refused<(Item, RegistryKey)>,
 }
 
 impl Closed {
-    fn new() -> (Arc<Self>, Seat) {
+    fn new() -> (Arc<Self>, RegistryKey) {
         let registry = Registry::new(1);
         let seat = registry.enter(0, Waker::noop()).expect("it is open");
         let refused = Refused::new();
@@ -75,7 +75,7 @@ impl Closed {
             });
     }
 
-    fn leave(&self, seat: Seat) {
+    fn leave(&self, seat: RegistryKey) {
         if self.registry.leave(seat) {
             self.refused.look_again();
         }

@@ -41,7 +41,7 @@ const FORK_JOB: &str = "ws-executor/src/scheduler/fork/job.rs";
 const MONITOR: &str = "ws-executor/src/scheduler/monitor/state.rs";
 const SEAT: &str = "ws-executor/src/scheduler/driver.rs";
 const INJECTOR: &str = "ws-executor/src/scheduler/injector.rs";
-const POPULATION: &str = "ws-executor/src/task/population.rs";
+const POPULATION: &str = "ws-executor/src/task/task_count.rs";
 const ABORT: &str = "ws-executor/src/task/abort.rs";
 const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 
@@ -1091,7 +1091,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.registry.close_wakes_nobody",
         errata: &[],
         file: REGISTRY,
-        find: "shard.seats.iter().filter_map(Entry::waker).collect();",
+        find: "shard.list.iter().filter_map(Entry::waker).collect();",
         replace: "Vec::new();",
         models: &["exec.registry.close_against_enter"],
     },
@@ -1116,7 +1116,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         errata: &[],
         file: ABORT,
         find: "        let mut waiting = self.lock();\n        waiting.waker = Some(waker);",
-        replace: "        let aborted = self.has(ABORTED);\n        let mut waiting = self.lock();\n        waiting.waker = Some(waker);\n        if !aborted {\n            waiting.seat = seat;\n            return Wait::Begun;\n        }",
+        replace: "        let aborted = self.has(ABORTED);\n        let mut waiting = self.lock();\n        waiting.waker = Some(waker);\n        if !aborted {\n            waiting.key = key;\n            return Wait::Begun;\n        }",
         models: &["exec.abort.first_wait", "exec.abort.early_handle"],
     },
     Mutant {

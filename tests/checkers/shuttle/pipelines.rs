@@ -191,7 +191,7 @@ impl PerItem for Company {
 fn company() {
     let executor = pair();
     let pipeline = Builder::new(&executor.handle(), Company::default());
-    // Room for one more, so that the end of the source is seen.
+    // StackHeadroom for one more, so that the end of the source is seen.
     let pipeline = pipeline.iter(0..3).in_flight(4).build().unwrap();
     assert_eq!(executor.block_on(pipeline.run()).unwrap().done, 3);
 }

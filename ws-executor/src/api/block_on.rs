@@ -14,7 +14,7 @@
 //! (`worker/give_way.rs`).
 //!
 //! A [scope](crate::scope()) must not end before its tasks, not even by a panic. So it
-//! makes sure that there is [`Room`] before it begins.
+//! makes sure that there is [`StackHeadroom`] before it begins.
 //!
 //! # Memory ordering
 //!
@@ -40,8 +40,8 @@ use ws_core::{Park, ThreadParker, Unpark};
 use crate::base::clock::Instant;
 use crate::base::coop;
 use crate::base::panics::{contain, ignore_panic};
-use crate::base::shield;
 use crate::base::tuning::{BLOCK_ON_SPINS, SPIN_WORTH};
+use crate::base::waker_guard;
 use crate::scheduler::context;
 use crate::scheduler::dropping::drop_line;
 use crate::scheduler::shared::Shared;
@@ -63,7 +63,11 @@ pub(crate) fn block_on<F: Future>(shared: Option<&Shared>, future: F) -> F::Outp
 }
 
 /// As [`block_on`], for a wait that must not panic.
-pub(crate) fn block_on_in<F: Future>(room: Room, shared: Option<&Shared>, future: F) -> F::Output {
+pub(crate) fn block_on_in<F: Future>(
+    room: StackHeadroom,
+    shared: Option<&Shared>,
+    future: F,
+) -> F::Output {
     match block_on_with(Some(room), shared, future) {
         Ok(output) => output,
         Err(_) => unreachable!("there is room"),
@@ -73,9 +77,9 @@ pub(crate) fn block_on_in<F: Future>(room: Room, shared: Option<&Shared>, future
 /// Evidence that a worker has room on its stack to run tasks on top of a call that waits. Any
 /// other thread needs no room: it just sleeps.
 #[must_use]
-pub(crate) struct Room(());
+pub(crate) struct StackHeadroom(());
 
-impl Room {
+impl StackHeadroom {
     /// Checks that there is room for a call to come.
     ///
     /// # Panics
@@ -102,7 +106,7 @@ impl Room {
 }
 
 fn block_on_with<F: Future>(
-    room: Option<Room>,
+    room: Option<StackHeadroom>,
     shared: Option<&Shared>,
     future: F,
 ) -> Result<F::Output, TooDeep> {
@@ -122,8 +126,8 @@ fn block_on_thread<F: Future>(shared: Option<&Shared>, future: F) -> F::Output {
     };
     let host = outer.as_deref().or(shared);
     match host.map(|host| (&host.driver, &host.visitors)) {
-        Some((Some(seat), _)) => {
-            let by = |visitor: Visitor<'_>, wait: &WaitFn<'_>| seat.block_on(visitor, wait);
+        Some((Some(driver), _)) => {
+            let by = |visitor: Visitor<'_>, wait: &WaitFn<'_>| driver.block_on(visitor, wait);
             block_on_visitor(by, shared, future)
         }
         Some((None, Some(host))) => {
@@ -171,7 +175,7 @@ fn block_on_visitor<F: Future>(
 }
 
 fn block_on_worker<F: Future>(
-    room: Option<Room>,
+    room: Option<StackHeadroom>,
     worker: &Worker,
     future: F,
 ) -> Result<F::Output, TooDeep> {
@@ -180,7 +184,7 @@ fn block_on_worker<F: Future>(
     }
     let _waiting = worker.shared().wait_inside();
     let nested = worker.enter_nested();
-    let room = room.or_else(|| Room::look(&nested));
+    let room = room.or_else(|| StackHeadroom::look(&nested));
 
     let signal = Arc::new(Signal::new(worker.unparker()));
     let waker = Waker::from(Arc::clone(&signal));
@@ -280,7 +284,7 @@ fn poll_on_worker<F: Future>(
 /// Polls outside of any task: with an unlimited budget, and a waker of our own.
 fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
     let mut cx = Context::from_waker(waker);
-    let polled = coop::unlimited(|| shield::trusting(waker, || future.poll(&mut cx)));
+    let polled = coop::unlimited(|| waker_guard::with_own_waker(waker, || future.poll(&mut cx)));
     if polled.is_pending() {
         drop_line();
     }

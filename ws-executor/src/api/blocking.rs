@@ -32,7 +32,7 @@ use crate::base::panics::ignore_panic;
 use crate::scheduler::context;
 use crate::scheduler::shared::Shared;
 use crate::task::future::TaskFuture;
-use crate::task::home::Home;
+use crate::task::metadata::Metadata;
 
 /// The most threads: as many as in tokio's pool, and nearly as many as in that of the
 /// `blocking` crate.
@@ -57,12 +57,12 @@ where
     T: Send + 'static,
 {
     let once = Once(Some(move || context::within(shared, code)));
-    let builder = Builder::new().metadata(Home::nowhere());
+    let builder = Builder::new().metadata(Metadata::detached());
     let schedule = |runnable| POOL.push(runnable);
     // SAFETY: the future is `Send` and borrows nothing; `schedule` is `Send` and `Sync` and
     // borrows nothing.
     let (runnable, task) =
-        unsafe { builder.spawn_unchecked(|home| TaskFuture::new(home, once), schedule) };
+        unsafe { builder.spawn_unchecked(|metadata| TaskFuture::new(metadata, once), schedule) };
     runnable.schedule();
     Task::new(task)
 }
@@ -88,14 +88,14 @@ struct Pool {
 }
 
 struct PoolState {
-    queue: VecDeque<Runnable<Home<Shared>>>,
+    queue: VecDeque<Runnable<Metadata<Shared>>>,
     threads: usize,
     /// Threads that wait for work.
     idle: usize,
 }
 
 impl Pool {
-    fn push(&'static self, runnable: Runnable<Home<Shared>>) {
+    fn push(&'static self, runnable: Runnable<Metadata<Shared>>) {
         let mut state = self.lock();
         state.queue.push_back(runnable);
         // An idle thread that was notified counts as idle until it has taken its piece.

@@ -16,14 +16,14 @@ use crate::base::coop;
 use crate::base::panics::{Contained, Payload, contain, drop_payload, ignore_panic};
 use crate::base::stack;
 use crate::base::tuning::SPARES;
-use crate::scheduler::driver::{DriverHandoff, DriverSeat, VisitorHost};
+use crate::scheduler::driver::{DriverHandoff, SharedDriver, VisitorHost};
 use crate::scheduler::monitor::Monitor;
 use crate::scheduler::monitor::look::Stall;
 use crate::scheduler::monitor::spare;
 use crate::scheduler::monitor::spares::Spares;
 use crate::scheduler::monitor::thread::{self, StallHook};
 use crate::scheduler::shared::{Settings, Shared};
-use crate::scheduler::threads::{Member, Orders, Threads};
+use crate::scheduler::threads::{ThreadConfig, Threads, WorkerParts};
 use crate::scheduler::worker::hosted::{HostedParker, HostedWorker, WakerSlot};
 use crate::scheduler::worker::{AnyParker, Queues};
 
@@ -59,7 +59,7 @@ pub struct Builder {
     seed: u64,
     spares: usize,
     on_stall: Option<StallHook>,
-    orders: Orders,
+    config: ThreadConfig,
 }
 
 impl Executor {
@@ -89,7 +89,7 @@ impl Builder {
             seed: 0,
             spares: SPARES,
             on_stall: None,
-            orders: Orders::default(),
+            config: ThreadConfig::default(),
         }
     }
 
@@ -110,7 +110,7 @@ impl Builder {
     /// library. A [`block_on`](Executor::block_on) inside a task needs more stack than an
     /// `await`.
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.orders.stack_size = Some(bytes);
+        self.config.stack_size = Some(bytes);
         self
     }
 
@@ -120,14 +120,14 @@ impl Builder {
     /// The hook also runs on [spare threads](Self::spares), with the number after the last
     /// worker's. If it panics there, no further spare thread is started.
     pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.orders.on_start = Some(Arc::new(hook));
+        self.config.on_start = Some(Arc::new(hook));
         self
     }
 
     /// Sets a hook that runs on each worker's thread after everything else, with the worker's
     /// number. The hook also runs on [spare threads](Self::spares).
     pub fn on_thread_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.orders.on_stop = Some(Arc::new(hook));
+        self.config.on_stop = Some(Arc::new(hook));
         self
     }
 
@@ -173,7 +173,7 @@ impl Builder {
     /// # Ok::<_, ws_executor::BuildError>(())
     /// ```
     pub fn host(mut self, host: impl Fn(HostedWorker) + Send + Sync + 'static) -> Self {
-        self.orders.host = Some(Arc::new(host));
+        self.config.host = Some(Arc::new(host));
         self
     }
 
@@ -293,34 +293,34 @@ impl Builder {
         }
         let queues: Vec<Queues> = parkers.drain(..).map(Queues::new).collect();
         let remotes = queues.iter().map(Queues::remote).collect();
-        let seat = self
+        let driver = self
             .driver
-            .map(|driver| DriverSeat::new(driver, self.handoff));
+            .map(|driver| SharedDriver::new(driver, self.handoff));
         let settings = Settings {
             lifo_slot: self.lifo_slot,
             watches_polls: self.on_stall.is_some(),
-            hosted: self.orders.host.is_some(),
+            hosted: self.config.host.is_some(),
             budget: self.budget,
             seed: self.seed,
-            stack_size: self.orders.stack_size.unwrap_or_else(stack::default_size),
+            stack_size: self.config.stack_size.unwrap_or_else(stack::default_size),
         };
-        let orders = self.orders.clone();
-        let shared = Shared::new(remotes, seat, self.visitors, settings, |shared| {
-            let spares = Spares::new(spare::starter(shared.clone(), orders), self.spares);
+        let config = self.config.clone();
+        let shared = Shared::new(remotes, driver, self.visitors, settings, |shared| {
+            let spares = Spares::new(spare::starter(shared.clone(), config), self.spares);
             Monitor::new(thread::starter(shared.clone(), self.on_stall), spares)
         });
         let members = queues
             .into_iter()
             .zip(wakers)
             .enumerate()
-            .map(|(index, (queues, waker))| Member {
+            .map(|(index, (queues, waker))| WorkerParts {
                 shared: Arc::clone(&shared),
                 index,
                 queues,
                 waker,
                 searching: shared.sleep.newborn(),
             });
-        let threads = start_all(&shared, members, names, &self.orders)?;
+        let threads = start_all(&shared, members, names, &self.config)?;
         Ok(Executor::from_parts(Handle::new(shared), threads))
     }
 
@@ -338,7 +338,7 @@ impl Builder {
                 "the budget must be at least 1".to_owned(),
             )));
         }
-        if self.driver.is_some() && self.orders.host.is_some() {
+        if self.driver.is_some() && self.config.host.is_some() {
             let text = "an executor has a driver or a host, not both";
             return Err(BuildError(BuildFailure::Invalid(text.to_owned())));
         }
@@ -358,7 +358,7 @@ impl Builder {
             let names = (0..workers)
                 .map(|worker| (self.thread_name)(worker))
                 .collect();
-            if self.orders.host.is_none() {
+            if self.config.host.is_none() {
                 let parkers = (0..workers).map(|worker| (self.parker)(worker)).collect();
                 return (names, parkers, vec![None; workers]);
             }
@@ -380,22 +380,22 @@ impl Builder {
 /// Starts all threads, or none.
 fn start_all(
     shared: &Arc<Shared>,
-    members: impl Iterator<Item = Member>,
+    members: impl Iterator<Item = WorkerParts>,
     names: Vec<String>,
-    orders: &Orders,
+    config: &ThreadConfig,
 ) -> Result<Threads, BuildError> {
     let mut threads = Threads::new();
     let mut failure = None;
     for (member, name) in members.zip(names) {
         if failure.is_some() {
-            member.end_unborn();
-        } else if let Err((member, error)) = threads.start(name, orders.clone(), member) {
-            member.end_unborn();
+            member.abandon();
+        } else if let Err((member, error)) = threads.start(name, config.clone(), member) {
+            member.abandon();
             failure = Some(BuildError(BuildFailure::Thread(error)));
         }
     }
     // Without a hook there is nothing to wait for.
-    let started = if orders.on_start.is_some() {
+    let started = if config.on_start.is_some() {
         threads.wait_for_start()
     } else {
         Ok(())

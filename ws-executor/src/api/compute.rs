@@ -22,7 +22,7 @@ where
 {
     let future = async move {
         current::with_any(|worker| {
-            let _entered = worker.map(|worker| worker.enter_fork());
+            let _entered = worker.map(|worker| worker.enter_join());
             // The code cannot yield: a foreign `block_on` in it would poll for ever.
             coop::unlimited(code)
         })

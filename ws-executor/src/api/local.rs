@@ -31,9 +31,9 @@ use crate::base::coop;
 use crate::base::panics::{Contained, TaskOutcome, ignore_panic};
 use crate::scheduler::shared::Shared;
 use crate::task::future::Life;
-use crate::task::home::Home;
 use crate::task::is_large;
-use crate::task::registry::{Registry, Seat};
+use crate::task::metadata::Metadata;
+use crate::task::registry::{Registry, RegistryKey};
 
 /// How many tasks are polled in a row before the thread does something else. Not measured.
 const TICKS: u32 = 64;
@@ -72,7 +72,7 @@ struct Queue {
 
 #[derive(Default)]
 struct QueueState {
-    runnables: VecDeque<Runnable<Home<Shared>>>,
+    runnables: VecDeque<Runnable<Metadata<Shared>>>,
     waker: Option<Waker>,
 }
 
@@ -121,15 +121,15 @@ impl LocalExecutor {
         F::Output: 'static,
     {
         let counted = Counted::new(&self.tasks);
-        let future = |home| LocalFuture {
+        let future = |metadata| LocalFuture {
             future: Contained::new(future),
-            life: Life::new(home),
-            seat: None,
+            life: Life::new(metadata),
+            key: None,
             _counted: counted,
         };
         let queue = Arc::clone(&self.queue);
         let schedule = move |runnable| queue.push(runnable);
-        let builder = Builder::new().metadata(Home::nowhere());
+        let builder = Builder::new().metadata(Metadata::detached());
         // SAFETY: the future borrows nothing. It is polled on this thread alone, and
         // dropped there: by a poll, by `drop` below, or never. The schedule function
         // is `Send` and `Sync`.
@@ -237,7 +237,7 @@ impl fmt::Debug for LocalExecutor {
 }
 
 impl Queue {
-    fn push(&self, runnable: Runnable<Home<Shared>>) {
+    fn push(&self, runnable: Runnable<Metadata<Shared>>) {
         let mut state = self.state.lock().expect("never poisoned");
         state.runnables.push_back(runnable);
         let waker = state.waker.take();
@@ -247,7 +247,7 @@ impl Queue {
         }
     }
 
-    fn pop(&self) -> Option<Runnable<Home<Shared>>> {
+    fn pop(&self) -> Option<Runnable<Metadata<Shared>>> {
         self.state
             .lock()
             .expect("never poisoned")
@@ -319,7 +319,7 @@ struct LocalFuture<'a, F> {
     /// Pinned.
     future: Contained<F>,
     life: Life<'a, Shared>,
-    seat: Option<LocalSeat>,
+    key: Option<LocalEntry>,
     _counted: Counted,
 }
 
@@ -335,27 +335,27 @@ impl<F: Future> Future for LocalFuture<'_, F> {
         // SAFETY: it is pinned because the whole is.
         let future = unsafe { Pin::new_unchecked(&mut this.future) };
         let outcome = future.poll_contained(cx);
-        if outcome.is_pending() && this.seat.is_none() {
-            this.life.wait_unseated(cx.waker());
+        if outcome.is_pending() && this.key.is_none() {
+            this.life.wait_unregistered(cx.waker());
             let tasks = Rc::clone(&this._counted.0);
-            this.seat = tasks.waiting.enter(0, cx.waker()).map(|seat| LocalSeat {
+            this.key = tasks.waiting.enter(0, cx.waker()).map(|key| LocalEntry {
                 tasks,
-                seat: Some(seat),
+                key: Some(key),
             });
         }
         Poll::Ready(ready!(outcome))
     }
 }
 
-struct LocalSeat {
+struct LocalEntry {
     tasks: Rc<Tasks>,
-    seat: Option<Seat>,
+    key: Option<RegistryKey>,
 }
 
-impl Drop for LocalSeat {
+impl Drop for LocalEntry {
     fn drop(&mut self) {
-        if let Some(seat) = self.seat.take() {
-            self.tasks.waiting.leave(seat);
+        if let Some(key) = self.key.take() {
+            self.tasks.waiting.leave(key);
         }
     }
 }

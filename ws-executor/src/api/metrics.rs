@@ -39,7 +39,7 @@ impl Metrics {
         let worker = |index: usize| WorkerMetrics::new(shared, index, age);
         Self {
             workers: (0..shared.workers()).map(worker).collect(),
-            live_tasks: shared.population.live(),
+            live_tasks: shared.tasks.live(),
             injector_depth: shared.injector.len(),
             computations_waiting: shared.computations.len(),
             parked_workers: shared.sleep.parked(),

@@ -18,7 +18,7 @@ use crate::scheduler::shared::{Job, Shared};
 use crate::scheduler::worker::pinned_tasks::PinnedFuture;
 use crate::scheduler::worker::{Worker, current};
 use crate::task::future::TaskFuture;
-use crate::task::home::Home;
+use crate::task::metadata::Metadata;
 
 /// Spawns a future that `build` makes on worker number `worker`.
 pub(crate) fn spawn<B, F>(shared: &Arc<Shared>, worker: usize, build: B) -> Task<F::Output>
@@ -38,18 +38,18 @@ where
         future: None,
         _lives: None,
     };
-    let home = current::with(shared, |worker| {
-        Home::new(shared, worker.map(Worker::index))
+    let metadata = current::with(shared, |worker| {
+        Metadata::new(shared, worker.map(Worker::index))
     });
-    let Some(home) = home else {
+    let Some(metadata) = metadata else {
         return Task::new(crate::task::cancelled(future));
     };
-    let schedule = move |runnable: Runnable<Home<Shared>>| {
+    let schedule = move |runnable: Runnable<Metadata<Shared>>| {
         let job = Job::new(runnable);
         let keep = job.waker();
-        if let Some(shared) = job.home().scheduler() {
+        if let Some(shared) = job.metadata().scheduler() {
             let shared: *const Shared = shared;
-            // SAFETY: `keep` keeps the task, its home, and thereby the state alive.
+            // SAFETY: `keep` keeps the task, its metadata, and thereby the state alive.
             let shared = unsafe { &*shared };
             if let Err(refused) = shared.push_pinned(worker, job) {
                 shared.refuse([refused]);
@@ -57,12 +57,12 @@ where
         }
         drop(keep);
     };
-    let builder = Builder::new().metadata(home);
+    let builder = Builder::new().metadata(metadata);
     // SAFETY: the future borrows nothing. It is polled and dropped on the worker's
     // thread once it is built; before, it is `Send`. The schedule function is `Send`
-    // and `Sync`, and the home outlives the future in the same allocation.
+    // and `Sync`, and the metadata outlives the future in the same allocation.
     let (runnable, task) =
-        unsafe { builder.spawn_unchecked(|home| TaskFuture::new(home, future), schedule) };
+        unsafe { builder.spawn_unchecked(|metadata| TaskFuture::new(metadata, future), schedule) };
     if let Err(refused) = shared.push_pinned(worker, Job::new(runnable)) {
         drop(refused);
     }

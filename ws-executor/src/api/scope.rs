@@ -33,7 +33,7 @@ use std::task::{Context, Poll, Waker};
 use ws_core::sync::Mutex;
 use ws_core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::api::block_on::{Room, block_on_in};
+use crate::api::block_on::{StackHeadroom, block_on_in};
 use crate::base::panics::{Payload, contain, drop_each, drop_payload, ignore_panic};
 use crate::scheduler::fork::job::BoxJob;
 use crate::scheduler::fork::latch::CountLatch;
@@ -89,7 +89,7 @@ pub(crate) fn scope<'env, R>(
     code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 ) -> R {
     // The wait below must not panic, which would end the call too early.
-    let room = Room::find();
+    let room = StackHeadroom::find();
     let scope = Scope {
         shared: Arc::clone(shared),
         state: Arc::new(ScopeState {
@@ -250,7 +250,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     fn help(&self) {
         current::with(&self.shared, |worker| {
             if let Some(worker) = worker {
-                let _entered = (!self.state.forks.is_zero()).then(|| worker.enter_fork());
+                let _entered = (!self.state.forks.is_zero()).then(|| worker.enter_join());
                 worker.help(&self.state.forks);
             }
         });

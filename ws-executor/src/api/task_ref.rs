@@ -8,29 +8,29 @@ use std::task::{Context, Poll, ready};
 
 use crate::base::coop;
 use crate::base::panics::{Payload, TaskOutcome};
-use crate::base::shield::shielded;
+use crate::base::waker_guard::guarded;
 use crate::scheduler::shared::Shared;
 use crate::task::RawTask;
 use crate::task::abort::{AbortHandle, Aborted};
-use crate::task::home::Home;
+use crate::task::metadata::Metadata;
 
 /// A handle's reference to its task. Dropping it cancels the task.
 pub(super) struct TaskRef<T> {
-    task: async_task::FallibleTask<TaskOutcome<T>, Home<Shared>>,
-    home: HomeRef,
+    task: async_task::FallibleTask<TaskOutcome<T>, Metadata<Shared>>,
+    metadata: MetadataRef,
 }
 
 /// The metadata of the task, which `async_task::FallibleTask` does not give out.
-struct HomeRef(NonNull<Home<Shared>>);
+struct MetadataRef(NonNull<Metadata<Shared>>);
 
-// SAFETY: it is used as a `&Home`, and `Home` is `Sync`.
-unsafe impl Send for HomeRef {}
+// SAFETY: it is used as a `&Metadata`, and `Metadata` is `Sync`.
+unsafe impl Send for MetadataRef {}
 // SAFETY: as above.
-unsafe impl Sync for HomeRef {}
+unsafe impl Sync for MetadataRef {}
 
 // A panic leaves whole values behind there: numbers, and a lock without user code.
-impl UnwindSafe for HomeRef {}
-impl RefUnwindSafe for HomeRef {}
+impl UnwindSafe for MetadataRef {}
+impl RefUnwindSafe for MetadataRef {}
 
 /// How a task has ended.
 #[must_use = "an output or a panic is for the one who awaits the task"]
@@ -44,9 +44,9 @@ pub(super) enum End<T> {
 
 impl<T> TaskRef<T> {
     pub(super) fn new(task: RawTask<T, Shared>) -> Self {
-        let home = HomeRef(NonNull::from(task.metadata()));
+        let metadata = MetadataRef(NonNull::from(task.metadata()));
         let task = task.fallible();
-        Self { task, home }
+        Self { task, metadata }
     }
 
     /// Lets the task run without a handle.
@@ -63,7 +63,7 @@ impl<T> TaskRef<T> {
     pub(super) fn abort_handle(&self) -> AbortHandle {
         // SAFETY: the metadata is where it was made, and lives until the last reference to
         // the task is gone; `task` is one.
-        unsafe { self.home.0.as_ref() }.abort_handle()
+        unsafe { self.metadata.0.as_ref() }.abort_handle()
     }
 
     /// Aborts the task, unless it has ended.
@@ -78,7 +78,7 @@ impl<T> TaskRef<T> {
     /// The waker that is left cannot harm the thread that wakes it.
     pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<End<T>> {
         let proceed = ready!(coop::poll_proceed(cx));
-        let outcome = ready!(shielded(cx.waker(), |waker| {
+        let outcome = ready!(guarded(cx.waker(), |waker| {
             Pin::new(&mut self.task).poll(&mut Context::from_waker(waker))
         }));
         proceed.made_progress();
@@ -91,7 +91,7 @@ impl<T> TaskRef<T> {
     pub(super) async fn cancel(self) -> End<T> {
         let mut cancelled = pin!(self.task.cancel());
         let outcome = poll_fn(|cx| {
-            shielded(cx.waker(), |waker| {
+            guarded(cx.waker(), |waker| {
                 cancelled.as_mut().poll(&mut Context::from_waker(waker))
             })
         });

@@ -7,7 +7,7 @@
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
-//! | `driver.seat` | `leave` | `take` | what the last thread did inside: the driver is used by one after the other |
+//! | `driver.taken` | `leave` | `take` | what the last thread did inside: the driver is used by one after the other |
 //!
 //! `leave` also has the fence of the sleep protocol's step P2 ([`sleep`](crate::scheduler::sleep)).
 
@@ -53,7 +53,7 @@ impl DriverHandoff {
 
 /// The driver, and whether a worker is in it.
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-pub struct DriverSeat {
+pub struct SharedDriver {
     /// Its drop may be the user's code, too. It runs on the thread that drops the last
     /// reference.
     driver: Contained<Box<dyn Driver>>,
@@ -64,7 +64,7 @@ pub struct DriverSeat {
 }
 
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-impl DriverSeat {
+impl SharedDriver {
     /// A driver that no thread is in.
     pub fn new(driver: Box<dyn Driver>, handoff: DriverHandoff) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl DriverSeat {
     /// Takes the driver, if it is free.
     #[must_use = "who takes the driver has to leave it"]
     pub fn take(&self) -> bool {
-        // ORDERING(driver.seat): acquire side; the driver is used by one thread
+        // ORDERING(driver.taken): acquire side; the driver is used by one thread
         // after the other.
         if self.is_free() && !self.taken.swap(true, Ordering::Acquire) {
             return true;
@@ -131,7 +131,7 @@ impl DriverSeat {
 
     /// Leaves the driver to others.
     pub fn leave(&self) {
-        // ORDERING(driver.seat): release side.
+        // ORDERING(driver.taken): release side.
         self.taken.store(false, Ordering::Release);
         // ORDERING(sleep.fence): a worker that parks sees the driver free, or we
         // see it parked.

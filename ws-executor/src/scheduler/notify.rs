@@ -1,7 +1,7 @@
 //! Which worker is told of new work, and how it is woken. The steps are those of
 //! [`sleep`](super::sleep).
 
-use super::driver::{DriverHandoff, DriverSeat};
+use super::driver::{DriverHandoff, SharedDriver};
 use super::shared::Shared;
 use super::sleep::{Searching, Sleeper};
 use super::worker::current;
@@ -44,7 +44,7 @@ impl Shared {
     pub(crate) fn stop_searching(&self, searching: Searching) {
         let driver = self.driver.as_ref();
         if self.sleep.found_work(searching) {
-            let is_wanted = self.has_work() || driver.is_some_and(DriverSeat::wants_a_worker);
+            let is_wanted = self.has_work() || driver.is_some_and(SharedDriver::wants_a_worker);
             if is_wanted && self.notify_idle() {
                 return;
             }
@@ -52,14 +52,14 @@ impl Shared {
         // Pushers may have relied on the last searcher. A worker that was parked may have left
         // the table by itself since, for work of its own. And the driver may have been free so
         // far, or a spare thread may have left it.
-        let is_left = || driver.is_some_and(DriverSeat::wants_watching);
+        let is_left = || driver.is_some_and(SharedDriver::wants_watching);
         self.monitor.watch_if(|| self.has_work() || is_left());
     }
 
     /// After a worker has left the driver: makes sure that the driver is not left alone for
     /// long.
-    pub(crate) fn hand_off(&self, seat: &DriverSeat) {
-        match seat.handoff() {
+    pub(crate) fn hand_off(&self, driver: &SharedDriver) {
+        match driver.handoff() {
             DriverHandoff::Off => {}
             DriverHandoff::Monitor => self.monitor.watch(),
             DriverHandoff::Eager => {
@@ -78,7 +78,7 @@ impl Shared {
             }
         });
         match &self.driver {
-            Some(seat) if self.sleep.is_in_driver(worker) => seat.wake(),
+            Some(driver) if self.sleep.is_in_driver(worker) => driver.wake(),
             _ => self.remotes[worker].unparker.unpark(),
         }
     }
@@ -100,14 +100,14 @@ impl Shared {
 
     /// Notifies a helper of a fork that was pushed, or else an idle worker.
     #[inline(always)]
-    pub(crate) fn notify_of_fork(&self) {
+    pub(crate) fn notify_fork(&self) {
         if self.helpers.after_fork(&self.sleep) {
-            self.notify_for_fork();
+            self.notify_fork_slow();
         }
     }
 
     #[cold]
-    pub(crate) fn notify_for_fork(&self) {
+    pub(crate) fn notify_fork_slow(&self) {
         if let Some(sleeper) = self.helpers.take_helper(&self.sleep) {
             self.unpark(sleeper);
         }
@@ -116,7 +116,7 @@ impl Shared {
     /// Between W3 and W4 of a worker that parks. As a rule no worker is in a join. Then no forks
     /// are pushed, except by scopes, which fence themselves.
     pub(crate) fn fence_against_forks(&self) {
-        if self.someone_forks() {
+        if self.any_in_join() {
             self.sleep.fence_against_forks();
         }
     }
@@ -126,8 +126,8 @@ impl Shared {
         for remote in &self.remotes {
             remote.unparker.unpark();
         }
-        if let Some(seat) = &self.driver {
-            seat.wake();
+        if let Some(driver) = &self.driver {
+            driver.wake();
         }
     }
 }

@@ -23,7 +23,7 @@ impl Shared {
     pub(crate) fn within_driver(&self, poll: &mut dyn FnMut()) {
         match &self.driver {
             None => poll(),
-            Some(seat) => seat.poll_scope(poll),
+            Some(driver) => driver.poll_scope(poll),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! Two calls wait for that: `drain`, which then shuts down, and `wait_idle`, which then
 //! returns. For both the executor must be *quiet*: every worker is parked, every queue is
 //! empty, and no thread is [inside](crate::scheduler::inside) a poll. For `wait_idle`, in addition, no
-//! task may wait for something: no seat of the registry is taken. A future that is alive is in
-//! a queue, or is being polled, or has a seat. So no task is left then.
+//! task may wait for something: no entry of the registry is taken. A future that is alive is in
+//! a queue, or is being polled, or has an entry. So no task is left then.
 //!
 //! # The protocol
 //!
@@ -25,7 +25,7 @@
 //! A3 is under the lock, so a moment that ends a wait was seen after the Q1 of that wait. What
 //! the waiting thread spawned before is visible to that look, through the lock. The look itself
 //! is [`all_parked_while`](crate::scheduler::sleep::Sleepers::all_parked_while): no worker did anything from
-//! its first step to its last, so no task left a queue or a seat meanwhile. A3 looks at one
+//! its first step to its last, so no task left a queue or an entry meanwhile. A3 looks at one
 //! queue after the other, but those that it found empty were all empty at the first step.
 //!
 //! # Why no thread sleeps for ever

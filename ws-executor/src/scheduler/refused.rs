@@ -12,7 +12,7 @@ use crate::base::clock::Instant;
 /// A queue of refused jobs.
 pub struct Refused<T> {
     jobs: Mutex<Jobs<T>>,
-    /// The queue is no longer empty, a seat was given back, or a thread ends.
+    /// The queue is no longer empty, an entry was given back, or a thread ends.
     changed: Condvar,
 }
 

@@ -23,7 +23,7 @@ use ws_core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ws_core::{ring, slot};
 
 use super::counters::Counters;
-use super::driver::{DriverSeat, VisitorHost};
+use super::driver::{SharedDriver, VisitorHost};
 use super::fork::job::Fork;
 use super::injector::Injector;
 use super::inside::{Inside, StayingInside};
@@ -32,9 +32,9 @@ use super::quiet::Quiet;
 use super::refused::Refused;
 use super::sleep::Sleepers;
 use crate::base::clock::Instant;
-use crate::task::population::Population;
 use crate::task::registry::Registry;
 use crate::task::runnable::Runnable;
+use crate::task::task_count::TaskCount;
 
 /// A runnable, as the queues of an executor hold it.
 pub(crate) type Job = Runnable<Shared>;
@@ -47,13 +47,13 @@ pub(crate) struct Shared {
     pub(crate) sleep: Sleepers,
     /// The same protocol among workers that wait for forks, and can run nothing else.
     pub(crate) helpers: Sleepers,
-    pub(crate) population: Population,
+    pub(crate) tasks: TaskCount,
     pub(crate) registry: Registry,
     /// Jobs that the closed executor has refused.
     pub(crate) refused: Arc<Refused<Job>>,
     /// What other threads may do with each worker.
     pub(crate) remotes: Box<[Remote]>,
-    pub(crate) driver: Option<DriverSeat>,
+    pub(crate) driver: Option<SharedDriver>,
     /// What runs the futures of `block_on` on threads that are not workers.
     pub(crate) visitors: Option<VisitorHost>,
     pub(crate) monitor: Monitor,
@@ -97,14 +97,14 @@ pub(crate) struct Remote {
     pub(crate) pinned: Injector<Job>,
     pub(crate) unparker: Arc<dyn Unpark>,
     /// Whether the worker is in a join, or in a computation.
-    pub(crate) forking: AtomicBool,
+    pub(crate) in_join: AtomicBool,
     pub(crate) counters: CachePadded<Counters>,
 }
 
 impl Shared {
     pub(crate) fn new(
         remotes: Box<[Remote]>,
-        driver: Option<DriverSeat>,
+        driver: Option<SharedDriver>,
         visitors: Option<VisitorHost>,
         settings: Settings,
         monitor: impl FnOnce(&Weak<Self>) -> Monitor,
@@ -117,7 +117,7 @@ impl Shared {
             sleep: Sleepers::of_newborn(workers, workers.div_ceil(2)),
             // All of them: a helper has nothing better to do.
             helpers: Sleepers::new(workers, workers),
-            population: Population::new(workers),
+            tasks: TaskCount::new(workers),
             // One more shard, for the tasks that spare threads poll.
             registry: Registry::new(workers + 1),
             refused: Arc::new(Refused::new()),
@@ -194,8 +194,8 @@ impl Shared {
     }
 
     /// Whether any worker is in a join, or in a computation.
-    pub(crate) fn someone_forks(&self) -> bool {
-        self.remotes.iter().any(Remote::is_forking)
+    pub(crate) fn any_in_join(&self) -> bool {
+        self.remotes.iter().any(Remote::is_in_join)
     }
 
     /// Whether any lane has a fork.
@@ -206,8 +206,8 @@ impl Shared {
 
 impl Remote {
     /// Whether the worker is in a join, or in a computation.
-    pub(crate) fn is_forking(&self) -> bool {
-        self.forking.load(Ordering::Relaxed)
+    pub(crate) fn is_in_join(&self) -> bool {
+        self.in_join.load(Ordering::Relaxed)
     }
 }
 

@@ -30,11 +30,11 @@
 //! 9. drops the jobs that are pinned to it, and what was refused, until no future is left that
 //!    was built on it;
 //! 10. closes its queue of pinned jobs, refuses what is in it, and drops that;
-//! 11. if it is the last worker, waits until step 7 is over and no task is seated any longer,
+//! 11. if it is the last worker, waits until step 7 is over and no task is registered any longer,
 //!     and drops what is refused meanwhile.
 //!
 //! A worker whose host gives up, while the executor is not closed, does not do 6. Instead, it
-//! wakes the tasks that are seated at it, again and again during step 9. The last such worker
+//! wakes the tasks that are registered at it, again and again during step 9. The last such worker
 //! closes the executor before step 11.
 //!
 //! A spare thread does 6 and 7 after its last poll. A worker that waits in a nested `block_on`
@@ -63,18 +63,18 @@
 //! # Why none is left
 //!
 //! Consider a future that is alive when the executor is closed. It is in a queue, being polled,
-//! or seated (`task/registry.rs`): a task takes its seat at the end of its first poll that is
-//! pending, and gives it back after its future was dropped.
+//! or registered (`task/registry.rs`): a task enters the registry at the end of its first poll
+//! that is pending, and leaves it after its future was dropped.
 //! - In a queue: it is refused by steps 2, 8 and 10, or dropped in step 9.
 //! - Being polled for the first time, and then pending: if step 6 has closed the shard of the
-//!   seat before, the seat is refused, and the task wakes itself. If the task was seated
+//!   registry before, the task is not registered, and wakes itself. If the task was registered
 //!   before, step 6 wakes it.
 //! - Polled later, and then pending: step 6 has woken it before that poll, in it, or after it.
 //!   A wake before the poll does nothing, because the task is scheduled already. But a poll
 //!   begins with an exchange on the word that the wake has exchanged. So after the poll the
 //!   task sees that the executor is closed, and wakes itself (`Life::wait`).
-//! - Seated, and not polled any longer: one of these wakes schedules it. The thread that wakes
-//!   it may be slow, so its job may be refused late. But the seat is taken until then, and the
+//! - Registered, and not polled any longer: one of these wakes schedules it. The thread that
+//!   wakes it may be slow, so its job may be refused late. But the entry is taken until then, and the
 //!   last worker waits for it (step 11).
 //!
 //! A task that wakes itself after step 11 was polled by a spare thread, which drops it.
@@ -94,7 +94,7 @@ use super::progress::ThreadProgress;
 use super::shared::{Job, Remote, Shared};
 use super::threads::Threads;
 use super::worker::{Worker, current};
-use crate::task::home::as_pointer;
+use crate::task::metadata::as_pointer;
 
 /// A drain, and waiting for quiet.
 impl Shared {
@@ -229,7 +229,7 @@ impl Shared {
             // Threads that wait for quiet wait for all workers that are left.
             return self.look_again_if_wanted();
         }
-        if self.population.unite() {
+        if self.tasks.merge() {
             // SAFETY: no worker is left, and no task, and none can be added to a count that is
             // zero; the pointer is that of an `Arc`.
             unsafe { Self::release(as_pointer(self)) };

@@ -134,7 +134,7 @@ impl Shared {
 }
 
 // SAFETY: all tasks together have a reference to the state, which `Shared::new` has made and
-// `release` gives back. `Population` says so at most once: to the task that was the last, after
+// `release` gives back. `TaskCount` says so at most once: to the task that was the last, after
 // all workers have ended. From then on it counts no task any more.
 unsafe impl Schedule for Shared {
     #[inline]
@@ -146,10 +146,10 @@ unsafe impl Schedule for Shared {
     fn count_in(&self, worker: Option<usize>) -> bool {
         match worker {
             Some(worker) => {
-                self.population.change_inside(worker, 1);
+                self.tasks.change_inside(worker, 1);
                 true
             }
-            None => self.population.join_outside(),
+            None => self.tasks.join_outside(),
         }
     }
 
@@ -157,10 +157,10 @@ unsafe impl Schedule for Shared {
     fn count_out(&self) -> bool {
         current::with(self, |worker| match worker {
             Some(worker) => {
-                self.population.change_inside(worker.index(), -1);
+                self.tasks.change_inside(worker.index(), -1);
                 false
             }
-            None => self.population.leave_outside(),
+            None => self.tasks.leave_outside(),
         })
     }
 
@@ -178,7 +178,7 @@ unsafe impl Schedule for Shared {
         shard.unwrap_or_else(|| self.registry.common_shard())
     }
 
-    fn seat_was_left(&self) {
+    fn entry_was_left(&self) {
         self.refused.look_again();
     }
 
@@ -192,7 +192,7 @@ unsafe impl Schedule for Shared {
                 // notified. This reference to the task keeps it.
                 let keep = job.waker();
                 // SAFETY: `this` is the scheduler of the task, says the caller. `keep` keeps
-                // the task, its home, and thereby the state alive.
+                // the task, its metadata, and thereby the state alive.
                 unsafe { this.as_ref() }.inject_woken(job);
                 drop(keep);
             }

@@ -10,7 +10,7 @@ use crate::base::panics::{Payload, contain, drop_payload, ignore_panic};
 use crate::scheduler::progress::ThreadProgress;
 use crate::scheduler::shared::Shared;
 use crate::scheduler::sleep::Searching;
-use crate::scheduler::until::Forever;
+use crate::scheduler::until::Never;
 use crate::scheduler::worker::hosted::{HostedWorker, WakerSlot};
 use crate::scheduler::worker::{Queues, Worker, current};
 
@@ -22,7 +22,7 @@ pub(crate) type Host = Arc<dyn Fn(HostedWorker) + Send + Sync>;
 
 /// The settings of a thread.
 #[derive(Clone, Default)]
-pub(crate) struct Orders {
+pub(crate) struct ThreadConfig {
     pub(crate) on_start: Option<Hook>,
     pub(crate) on_stop: Option<Hook>,
     pub(crate) host: Option<Host>,
@@ -47,21 +47,21 @@ impl Threads {
     pub(crate) fn start(
         &mut self,
         name: String,
-        orders: Orders,
-        member: Member,
-    ) -> Result<(), (Member, io::Error)> {
+        config: ThreadConfig,
+        member: WorkerParts,
+    ) -> Result<(), (WorkerParts, io::Error)> {
         // The member stays reachable if the system refuses the thread, so that it can be ended.
-        let parcel = Arc::new(Mutex::new(Some(member)));
+        let handover = Arc::new(Mutex::new(Some(member)));
         let mut builder = thread::Builder::new().name(name);
-        if let Some(size) = orders.stack_size {
+        if let Some(size) = config.stack_size {
             builder = builder.stack_size(size);
         }
         let life = {
-            let (parcel, progress) = (Arc::clone(&parcel), Arc::clone(&self.progress));
+            let (handover, progress) = (Arc::clone(&handover), Arc::clone(&self.progress));
             move || {
-                let member = parcel.lock().expect("never poisoned").take();
+                let member = handover.lock().expect("never poisoned").take();
                 if let Some(member) = member {
-                    member.live(&orders, &progress);
+                    member.run_thread(&config, &progress);
                 }
             }
         };
@@ -71,7 +71,7 @@ impl Threads {
                 Ok(())
             }
             Err(error) => {
-                let member = parcel.lock().expect("never poisoned").take();
+                let member = handover.lock().expect("never poisoned").take();
                 Err((member.expect("no thread took it"), error))
             }
         }
@@ -105,7 +105,7 @@ impl Threads {
 }
 
 /// A worker whose thread has not begun to run it.
-pub(crate) struct Member {
+pub(crate) struct WorkerParts {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) queues: Queues,
@@ -115,9 +115,9 @@ pub(crate) struct Member {
     pub(crate) searching: Searching,
 }
 
-impl Member {
+impl WorkerParts {
     /// Ends a worker that never had a thread.
-    pub(crate) fn end_unborn(self) {
+    pub(crate) fn abandon(self) {
         drop(self.queues);
         self.shared.stop_searching(self.searching);
         self.shared.drop_last();
@@ -125,26 +125,26 @@ impl Member {
     }
 
     /// The main function of a worker's thread.
-    fn live(self, orders: &Orders, progress: &ThreadProgress) {
+    fn run_thread(self, config: &ThreadConfig, progress: &ThreadProgress) {
         let (shared, index) = (Arc::clone(&self.shared), self.index);
-        let started = contain(|| orders.on_start.iter().for_each(|hook| hook(index)));
+        let started = contain(|| config.on_start.iter().for_each(|hook| hook(index)));
         let ok = started.is_ok();
         progress.report_start(started);
         if ok {
-            self.work(orders);
+            self.work(config);
         } else {
-            self.end_unborn();
+            self.abandon();
         }
-        ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(index)));
+        ignore_panic(|| config.on_stop.iter().for_each(|hook| hook(index)));
         shared.report_end(progress);
     }
 
-    fn work(self, orders: &Orders) {
+    fn work(self, config: &ThreadConfig) {
         let shared = Arc::clone(&self.shared);
         let mut member = Some(self);
         let mut life = || {
             if let Some(member) = member.take() {
-                match &orders.host {
+                match &config.host {
                     None => member.work_blocking(),
                     Some(host) => member.work_hosted(host),
                 }
@@ -152,7 +152,7 @@ impl Member {
         };
         match &shared.driver {
             None => life(),
-            Some(seat) => seat.enter(&mut life),
+            Some(driver) => driver.enter(&mut life),
         }
         // The driver has not called `life`, or has panicked instead.
         if let Some(member) = member {
@@ -165,7 +165,7 @@ impl Member {
         let worker = Worker::new(self.shared, self.index, self.queues);
         {
             let _entered = current::enter(&worker);
-            worker.run_from(Some(self.searching), &Forever);
+            worker.run_from(Some(self.searching), &Never);
             worker.end();
         }
         drop(worker);

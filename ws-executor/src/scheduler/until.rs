@@ -7,9 +7,9 @@ pub(crate) trait Until {
 }
 
 /// Until the executor is closed.
-pub(crate) struct Forever;
+pub(crate) struct Never;
 
-impl Until for Forever {
+impl Until for Never {
     fn is_over(&self) -> bool {
         false
     }

@@ -6,29 +6,29 @@
 //! things are needed: a flag that a poll looks at, and a waker for a task that waits. Both are
 //! in an [`AbortState`], which the abort handles and the task share. Most tasks are never
 //! aborted, so that state is made for the first abort handle only. A task of a
-//! [`LocalExecutor`](crate::LocalExecutor) makes it at its first wait, because it takes no seat
+//! [`LocalExecutor`](crate::LocalExecutor) makes it at its first wait, because it takes no entry
 //! in the registry. Until then a task has one word for all of this, its [`AbortSlot`]:
 //!
 //! ```text
 //!            first wait                    first abort handle
-//!   EMPTY ──────────────► SEAT(number) ──────────────────────────► STATE(pointer)
+//!   EMPTY ──────────────► KEY(number) ───────────────────────────► STATE(pointer)
 //!     │ │                      │ future dropped                          ▲
 //!     │ └──────────────────────┼─────────────────────────────────────────┘
 //!     └────────────────────► ENDED          first abort handle
 //! ```
 //!
-//! A task that waits has a [seat](super::registry), and its waker is found there when the state
-//! is made. A task that does not wait yet is in a queue, or is being polled for the first time.
+//! A task that waits has an [entry](super::registry) in the registry. Its waker is found there
+//! when the state is made. A task that does not wait yet is in a queue, or is being polled for the first time.
 //! It needs no waker: its next poll sees the flag, or the task sees the state when it tries to
-//! note its seat.
+//! note its key.
 //!
 //! # Why no abort is missed
 //!
 //! - The task leaves its waker in the state, under the lock, and then looks at the flag. The
 //!   aborting thread sets the flag, and then takes the waker, under the lock. So either the
 //!   task sees the flag and wakes itself, or the aborting thread has the waker.
-//! - A waker that was taken from a seat belongs to the task. The task notes a seat after it was
-//!   given, and gives it back after the slot says ENDED. The exchange from SEAT to STATE
+//! - A waker that was taken from an entry belongs to the task. The task notes the key after it
+//!   has the entry, and gives the entry back after the slot says ENDED. The exchange from KEY to STATE
 //!   succeeds only if the slot did not say ENDED meanwhile. If the exchange fails, the waker
 //!   may be another task's, and is dropped unused.
 //! - A wake makes visible what came before it, so the poll that follows sees the flag.
@@ -37,7 +37,7 @@
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
-//! | `abort.slot` | the exchange to SEAT or STATE | every look at the slot | that the seat was given; what is in the state |
+//! | `abort.slot` | the exchange to KEY or STATE | every look at the slot | that the entry was given; what is in the state |
 //! | (the lock) | the aborting thread takes the waker | the task leaves its waker | the flag |
 //! | `abort.ended` | the future is dropped | `AbortHandle::is_finished` | all that the task did |
 //!
@@ -53,7 +53,7 @@ use ws_core::chaos;
 use ws_core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use ws_core::sync::{Mutex, MutexGuard};
 
-use super::registry::Seat;
+use super::registry::RegistryKey;
 
 /// The payload that an aborted task ends with. No user sees it.
 pub(crate) struct Aborted;
@@ -142,16 +142,16 @@ struct AbortState {
 #[derive(Default)]
 struct Waiting {
     waker: Option<Waker>,
-    seat: Option<Seat>,
+    key: Option<RegistryKey>,
 }
 
 impl AbortState {
-    fn waiting(waker: Waker, seat: Option<Seat>) -> Self {
+    fn waiting(waker: Waker, key: Option<RegistryKey>) -> Self {
         Self {
             flags: AtomicUsize::new(WAITS),
             waiting: Mutex::new(Waiting {
                 waker: Some(waker),
-                seat,
+                key,
             }),
         }
     }
@@ -168,10 +168,10 @@ impl AbortState {
     }
 
     /// The task begins to wait. Returns whether it was aborted, and must be woken.
-    fn wait(&self, waker: Waker, seat: Option<Seat>) -> Wait {
+    fn wait(&self, waker: Waker, key: Option<RegistryKey>) -> Wait {
         let mut waiting = self.lock();
         waiting.waker = Some(waker);
-        waiting.seat = seat;
+        waiting.key = key;
         drop(waiting);
         chaos::point("abort.waker.left");
         match self.flags.fetch_or(WAITS, Ordering::Relaxed) & ABORTED {
@@ -180,16 +180,16 @@ impl AbortState {
         }
     }
 
-    /// The task's future is gone. Returns its seat.
-    fn end(&self) -> Option<Seat> {
+    /// The task's future is gone. Returns its entry.
+    fn end(&self) -> Option<RegistryKey> {
         // ORDERING(abort.ended): release side.
         self.flags.fetch_or(ENDED_FLAG, Ordering::Release);
         let mut waiting = self.lock();
         let waker = waiting.waker.take();
-        let seat = waiting.seat.take();
+        let key = waiting.key.take();
         drop(waiting);
         drop(waker);
-        seat
+        key
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -210,16 +210,16 @@ pub enum Wait {
 
 const EMPTY: u64 = 0;
 const ENDED: u64 = 2;
-/// Seats are odd. A state is at an address that is a multiple of four.
-const SEAT: u64 = 1;
+/// Keys are odd. A state is at an address that is a multiple of four.
+const KEY: u64 = 1;
 
-/// A task's seat, or what it shares with its abort handles; see the module docs.
+/// The key of an entry, or what it shares with its abort handles; see the module docs.
 pub struct AbortSlot(AtomicU64);
 
 /// What is in a slot.
 enum SlotContent<'a> {
     Empty,
-    Seat(Seat),
+    RegistryKey(RegistryKey),
     State(&'a AbortState),
     Ended,
 }
@@ -246,7 +246,7 @@ impl AbortSlot {
         match word {
             EMPTY => SlotContent::Empty,
             ENDED => SlotContent::Ended,
-            seat if seat & SEAT != 0 => SlotContent::Seat(Seat::from_bits(seat >> 1)),
+            key if key & KEY != 0 => SlotContent::RegistryKey(RegistryKey::from_bits(key >> 1)),
             // SAFETY: the word came from `Arc::into_raw` in `put`, and that reference is
             // dropped with this slot.
             address => SlotContent::State(unsafe { &*pointer(address) }),
@@ -267,26 +267,26 @@ impl AbortSlot {
     pub fn waits(&self) -> bool {
         match self.content(self.load()) {
             SlotContent::State(state) => state.has(WAITS),
-            SlotContent::Seat(_) => true,
+            SlotContent::RegistryKey(_) => true,
             SlotContent::Empty | SlotContent::Ended => false,
         }
     }
 
-    /// Notes the seat of a task that waits for the first time.
-    pub fn wait_in(&self, seat: Seat, waker: &Waker) -> Wait {
-        let word = seat.bits() << 1 | SEAT;
+    /// Notes the entry of a task that waits for the first time.
+    pub fn wait_in(&self, key: RegistryKey, waker: &Waker) -> Wait {
+        let word = key.bits() << 1 | KEY;
         // ORDERING(abort.slot): release and acquire side.
         let noted = self
             .0
             .compare_exchange(EMPTY, word, Ordering::AcqRel, Ordering::Acquire);
         match noted.map_err(|other| self.content(other)) {
-            Err(SlotContent::State(state)) => state.wait(waker.clone(), Some(seat)),
+            Err(SlotContent::State(state)) => state.wait(waker.clone(), Some(key)),
             _ => Wait::Begun,
         }
     }
 
-    /// The task waits for the first time, and has no seat in its executor's registry.
-    pub(crate) fn wait_unseated(&self, waker: &Waker) -> Wait {
+    /// The task waits for the first time, and has no entry in its executor's registry.
+    pub(crate) fn wait_unregistered(&self, waker: &Waker) -> Wait {
         let state = Arc::new(AbortState::waiting(waker.clone(), None));
         match self.put(EMPTY, &state) {
             Ok(()) => Wait::Begun,
@@ -297,13 +297,13 @@ impl AbortSlot {
         }
     }
 
-    /// The task's future is gone. Returns its seat, to be given back.
-    pub fn end(&self) -> Option<Seat> {
+    /// The task's future is gone. Returns its entry, to be given back.
+    pub fn end(&self) -> Option<RegistryKey> {
         let mut word = self.load();
         loop {
-            let seat = match self.content(word) {
+            let key = match self.content(word) {
                 SlotContent::State(state) => return state.end(),
-                SlotContent::Seat(seat) => Some(seat),
+                SlotContent::RegistryKey(key) => Some(key),
                 SlotContent::Empty | SlotContent::Ended => None,
             };
             // ORDERING(abort.slot): acquire side, if a state came in between.
@@ -311,14 +311,14 @@ impl AbortSlot {
                 .0
                 .compare_exchange(word, ENDED, Ordering::AcqRel, Ordering::Acquire)
             {
-                Ok(_) => return seat,
+                Ok(_) => return key,
                 Err(other) => word = other,
             }
         }
     }
 
-    /// Makes an abort handle; `waker_in` gives the waker in a seat.
-    pub fn handle(&self, waker_in: impl Fn(&Seat) -> Option<Waker>) -> AbortHandle {
+    /// Makes an abort handle; `waker_in` gives the waker in an entry.
+    pub fn handle(&self, waker_in: impl Fn(&RegistryKey) -> Option<Waker>) -> AbortHandle {
         let mut word = self.load();
         loop {
             let state = match self.content(word) {
@@ -332,9 +332,9 @@ impl AbortSlot {
                 }
                 SlotContent::Ended => return AbortHandle::of_ended(),
                 SlotContent::Empty => Some(AbortState::default()),
-                // If the seat has no waker, the task has just ended.
-                SlotContent::Seat(seat) => {
-                    waker_in(&seat).map(|waker| AbortState::waiting(waker, Some(seat)))
+                // If the entry has no waker, the task has just ended.
+                SlotContent::RegistryKey(key) => {
+                    waker_in(&key).map(|waker| AbortState::waiting(waker, Some(key)))
                 }
             };
             chaos::point("abort.handle.found");

@@ -1,13 +1,13 @@
 //! Tasks: futures that were spawned.
 //!
-//! A task is one allocation of async-task's: state, awaiter, [`Home`], and either
+//! A task is one allocation of async-task's: state, awaiter, [`Metadata`], and either
 //! the future or its outcome. What this module adds:
 //!
 //! - the future is contained (`base/panics.rs`): its panics end in the outcome, which
 //!   [`Task`](crate::Task) re-raises; those in its drop end at the panic hook;
-//! - the metadata is a [`Home`], so that the schedule function captures nothing: one that
+//! - the metadata is a [`Metadata`], so that the schedule function captures nothing: one that
 //!   captures a value costs reference counting at every wake;
-//! - a task that waits takes a seat in the registry (`registry.rs`), so that a shutdown finds
+//! - a task that waits takes an entry in the registry (`registry.rs`), so that a shutdown finds
 //!   it;
 //! - a task can be aborted without owning its handle (`abort.rs`).
 //!
@@ -17,27 +17,27 @@
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub(crate) mod abort;
 pub(crate) mod future;
-pub(crate) mod home;
 pub(crate) mod join_error;
-#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
-pub(crate) mod population;
+pub(crate) mod metadata;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub(crate) mod registry;
 pub(crate) mod runnable;
 pub(crate) mod schedule;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub(crate) mod task_count;
 
 use std::sync::Arc;
 
 use async_task::{Builder, ScheduleInfo, WithInfo};
 
 use self::future::TaskFuture;
-use self::home::Home;
+use self::metadata::Metadata;
 use self::runnable::Runnable;
 use self::schedule::Schedule;
 use crate::base::panics::{Contained, Payload, TaskOutcome};
 
 /// The owning reference to a task, as async-task gives it.
-pub(crate) type RawTask<T, S> = async_task::Task<TaskOutcome<T>, Home<S>>;
+pub(crate) type RawTask<T, S> = async_task::Task<TaskOutcome<T>, Metadata<S>>;
 
 /// Whether a future must be boxed before it is passed on. async-task boxes futures from the
 /// same size on, but only at the end. Until then the future would be copied from frame to
@@ -59,17 +59,17 @@ pub(crate) unsafe fn new_task<F: Future, S: Schedule>(
     worker: Option<usize>,
     future: F,
 ) -> (Option<Runnable<S>>, RawTask<F::Output, S>) {
-    let Some(home) = Home::new(scheduler, worker) else {
+    let Some(metadata) = Metadata::new(scheduler, worker) else {
         return (None, cancelled(future));
     };
     // `schedule` is a function item: it has no size.
     let schedule = WithInfo(schedule::<S>);
-    let builder = Builder::new().metadata(home);
+    let builder = Builder::new().metadata(metadata);
     // SAFETY: the caller vouches for what the future borrows and for its thread;
-    // `schedule` is `Send`, `Sync` and borrows nothing; the home is in the same
+    // `schedule` is `Send`, `Sync` and borrows nothing; the metadata is in the same
     // allocation as the future and outlives it.
     let (runnable, task) =
-        unsafe { builder.spawn_unchecked(|home| TaskFuture::new(home, future), schedule) };
+        unsafe { builder.spawn_unchecked(|metadata| TaskFuture::new(metadata, future), schedule) };
     (Some(Runnable::new(runnable)), task)
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn cancelled<F: Future, S: Schedule>(future: F) -> RawTask<F::Output,
     // The future is dropped here, on the caller's thread.
     drop(Contained::new(future));
     let never = async { Contained::new(Err::<F::Output, _>(Box::new(()) as Payload)) };
-    let builder = Builder::new().metadata(Home::ended());
+    let builder = Builder::new().metadata(Metadata::ended());
     // SAFETY: `never` is dropped below, on this thread, unpolled, and borrows nothing
     // then; no waker of it is ever made, so it is not scheduled.
     let (runnable, task) = unsafe { builder.spawn_unchecked(|_| never, |_| {}) };
@@ -87,9 +87,9 @@ pub(crate) fn cancelled<F: Future, S: Schedule>(future: F) -> RawTask<F::Output,
 }
 
 /// Schedules a task that was woken.
-fn schedule<S: Schedule>(runnable: async_task::Runnable<Home<S>>, info: ScheduleInfo) {
+fn schedule<S: Schedule>(runnable: async_task::Runnable<Metadata<S>>, info: ScheduleInfo) {
     let runnable = Runnable::new(runnable);
-    if let Some(scheduler) = runnable.home().pointer() {
+    if let Some(scheduler) = runnable.metadata().pointer() {
         // SAFETY: it is the scheduler of this task.
         unsafe { S::schedule(scheduler, runnable, info.woken_while_running) };
     }

@@ -5,16 +5,16 @@ use std::task::Waker;
 
 use ws_core::slot::Pointer;
 
-use super::home::Home;
+use super::metadata::Metadata;
 use super::schedule::Schedule;
 
 /// A task that is due to be polled; one pointer.
 ///
 /// Dropping it cancels the task: its future is dropped on this thread.
-pub(crate) struct Runnable<S: Schedule>(async_task::Runnable<Home<S>>);
+pub(crate) struct Runnable<S: Schedule>(async_task::Runnable<Metadata<S>>);
 
 impl<S: Schedule> Runnable<S> {
-    pub(crate) fn new(runnable: async_task::Runnable<Home<S>>) -> Self {
+    pub(crate) fn new(runnable: async_task::Runnable<Metadata<S>>) -> Self {
         Self(runnable)
     }
 
@@ -24,11 +24,11 @@ impl<S: Schedule> Runnable<S> {
         self.0.run();
     }
 
-    pub(crate) fn home(&self) -> &Home<S> {
+    pub(crate) fn metadata(&self) -> &Metadata<S> {
         self.0.metadata()
     }
 
-    /// A reference to the task, which keeps its home alive.
+    /// A reference to the task, which keeps its metadata alive.
     pub(crate) fn waker(&self) -> Waker {
         self.0.waker()
     }

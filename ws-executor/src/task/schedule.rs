@@ -43,8 +43,8 @@ pub(crate) unsafe trait Schedule: Sized + Send + Sync + 'static {
     /// The shard of the registry for a task that the calling thread polls.
     fn shard(&self) -> usize;
 
-    /// A future is gone, and its seat was given back. Called if a shutdown may wait for that.
-    fn seat_was_left(&self);
+    /// A future is gone, and its entry was given back. Called if a shutdown may wait for that.
+    fn entry_was_left(&self);
 
     /// Queues a task that was woken, on any thread. It yielded if it was woken during its own
     /// poll.

@@ -15,14 +15,14 @@ where
     B: FnOnce() -> RB + Send,
     RB: Send,
 {
-    let _entered = worker.enter_fork();
+    let _entered = worker.enter_join();
     let job = StackJob::new(b);
     // SAFETY: `pending` does not let the job leave its place before the fork is back or has
     // been run, and nothing in between can panic.
     let fork = unsafe { job.fork() };
     worker.push_fork(fork);
     let pending = Pending { worker, job: &job };
-    worker.shared().notify_of_fork();
+    worker.shared().notify_fork();
     let first = a();
     // From here on nothing can panic until the fork is back, or has been run. The guard is not
     // asked for its fields: then it would have to be in memory.

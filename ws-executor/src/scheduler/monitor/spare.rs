@@ -35,41 +35,41 @@ use super::started::Started;
 use crate::base::panics::{contain, drop_payload, ignore_panic};
 use crate::scheduler::context;
 use crate::scheduler::shared::{Job, Remote, Shared};
-use crate::scheduler::threads::Orders;
+use crate::scheduler::threads::ThreadConfig;
 use crate::scheduler::worker::hosted::HostedWorker;
 
 /// How many polls a thread begins before it looks whether a worker is back. Not measured.
 const BATCH: u64 = 16;
 
 /// What starts such a thread.
-pub(crate) fn starter(shared: Weak<Shared>, orders: Orders) -> StartSpare {
+pub(crate) fn starter(shared: Weak<Shared>, config: ThreadConfig) -> StartSpare {
     Box::new(move |round| {
         // The monitor's thread has a reference to the executor's state.
         let shared = shared.upgrade().expect("the caller has a reference");
         let parker = ThreadParker::new();
         let unparker = parker.unparker();
         let mut builder = thread::Builder::new().name("ws-spare".to_owned());
-        if let Some(size) = orders.stack_size {
+        if let Some(size) = config.stack_size {
             builder = builder.stack_size(size);
         }
-        let (orders, round) = (orders.clone(), Arc::clone(round));
-        let handle = builder.spawn(move || live(&shared, &orders, &round, parker))?;
+        let (config, round) = (config.clone(), Arc::clone(round));
+        let handle = builder.spawn(move || live(&shared, &config, &round, parker))?;
         Ok(Started { handle, unparker })
     })
 }
 
 /// A thread's main function.
-fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: ThreadParker) {
+fn live(shared: &Arc<Shared>, config: &ThreadConfig, round: &Arc<Round>, parker: ThreadParker) {
     let number = shared.workers();
-    match contain(|| orders.on_start.iter().for_each(|hook| hook(number))) {
+    match contain(|| config.on_start.iter().for_each(|hook| hook(number))) {
         Ok(()) => {
             let (own, round) = (Arc::clone(shared), Arc::clone(round));
             let life = move || SpareLife::new(&own, &round).run(&parker);
-            match (&orders.host, &shared.driver) {
+            match (&config.host, &shared.driver) {
                 (Some(host), _) => ignore_panic(|| host(HostedWorker::spare(life))),
-                (None, Some(seat)) => {
+                (None, Some(driver)) => {
                     let mut life = Some(life);
-                    seat.enter(&mut || life.take().into_iter().for_each(|life| life()));
+                    driver.enter(&mut || life.take().into_iter().for_each(|life| life()));
                 }
                 (None, None) => life(),
             }
@@ -81,7 +81,7 @@ fn live(shared: &Arc<Shared>, orders: &Orders, round: &Arc<Round>, parker: Threa
         // A hook has panicked, or the host does not poll: the next thread would do no better.
         shared.monitor.spares.start_no_more();
     }
-    ignore_panic(|| orders.on_stop.iter().for_each(|hook| hook(number)));
+    ignore_panic(|| config.on_stop.iter().for_each(|hook| hook(number)));
     shared.report_end(&shared.monitor.spares.progress);
 }
 
@@ -158,12 +158,12 @@ impl<'a> SpareLife<'a> {
     }
 
     fn turn_driver(&self) {
-        let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) else {
+        let Some(driver) = self.shared.driver.as_ref().filter(|driver| driver.take()) else {
             return;
         };
         // Tasks that it wakes go to the injector.
-        seat.turn(Some(Duration::ZERO));
-        seat.leave();
+        driver.turn(Some(Duration::ZERO));
+        driver.leave();
         // A worker that parked meanwhile did so in its parker, and no thread turns the driver
         // while that worker is parked. A worker that is awake looks at the driver before it
         // parks, or at S3 if it finds a task instead.

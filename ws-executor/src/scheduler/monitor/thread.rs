@@ -10,7 +10,7 @@ use super::look::{Action, DriverView, Snapshot, Stall, Watcher, WorkerView};
 use super::started::Started;
 use crate::base::clock;
 use crate::base::panics::ignore_panic;
-use crate::scheduler::driver::DriverSeat;
+use crate::scheduler::driver::SharedDriver;
 use crate::scheduler::shared::{Job, Remote, Shared};
 
 /// A hook that is called for polls that take long.
@@ -74,15 +74,15 @@ fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
         polls: remote.counters.polls.get(),
         queued: remote.ring.len() + usize::from(!remote.slot.is_empty()),
         asleep: remote.counters.is_asleep(),
-        forking: remote.is_forking(),
+        forking: remote.is_in_join(),
     };
     let driver = match &shared.driver {
-        Some(seat) if seat.wants_watching() => DriverView::Left(seat.turns()),
+        Some(driver) if driver.wants_watching() => DriverView::Left(driver.turns()),
         None if shared.settings.hosted => DriverView::Hosted,
         _ => DriverView::Attended,
     };
     let hits = |remote: &Remote| remote.counters.lifo_hits.get();
-    let turns = shared.driver.as_ref().map_or(0, DriverSeat::turns);
+    let turns = shared.driver.as_ref().map_or(0, SharedDriver::turns);
     let parked = shared.sleep.parked();
     workers.extend(shared.remotes.iter().map(seen));
     Snapshot {

@@ -27,7 +27,7 @@ impl Worker {
     fn drop_pinned_futures(&self) {
         loop {
             if !self.shared.is_closed() {
-                // Its host gave up. The tasks that are pinned to this worker have their seats
+                // Its host gave up. The tasks that are pinned to this worker have their entries
                 // in its shard. A drop may have called `block_on`, which has polled such a
                 // task: then the task waits again.
                 let drop_woken = |waker| dropping::drop_woken_by(&self.shared.refused, waker);

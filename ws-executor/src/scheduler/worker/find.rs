@@ -194,7 +194,7 @@ impl Worker {
 
     fn search_rounds(&self, until: &impl Until) -> Option<Work> {
         let spins = self.rounds();
-        let forked = self.forks.take_ran_last() || self.shared.someone_forks();
+        let forked = self.forks.take_ran_last() || self.shared.any_in_join();
         let yields = if forked { FORK_YIELDS } else { 0 };
         for round in 0..spins + yields {
             if let Some(work) = self.search_once() {

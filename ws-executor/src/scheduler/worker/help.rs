@@ -63,7 +63,7 @@ impl Worker {
     fn stop_helping(&self, searching: Searching) {
         let shared = &self.shared;
         if shared.helpers.found_work_beside(searching, &shared.sleep) && shared.has_forks() {
-            shared.notify_for_fork();
+            shared.notify_fork_slow();
         }
     }
 

@@ -24,7 +24,7 @@ use super::{Worker, current};
 use crate::base::coop;
 use crate::base::panics::ignore_panic;
 use crate::scheduler::sleep::{Parking, Searching};
-use crate::scheduler::until::Forever;
+use crate::scheduler::until::Never;
 
 /// How many tasks are polled before the host has its turn. Not measured.
 const TICKS: u32 = 64;
@@ -126,15 +126,15 @@ impl Worker {
             },
         };
         for _ in 0..TICKS {
-            if self.should_stop(&Forever) {
+            if self.should_stop(&Never) {
                 if let Some(searching) = searching {
                     self.shared.stop_searching(searching);
                 }
                 return Poll::Ready(());
             }
-            match self.next_work(&mut searching, &Forever) {
+            match self.next_work(&mut searching, &Never) {
                 Some(work) => self.run_work(work),
-                None => match self.start_parking(searching, SleepPlace::Parker, &Forever) {
+                None => match self.start_parking(searching, SleepPlace::Parker, &Never) {
                     Ok(parking) => {
                         *state = HostedState::Parked(parking);
                         self.fall_asleep();

@@ -8,7 +8,7 @@ use super::Worker;
 use super::forks::ForkFrom;
 use crate::base::coop;
 use crate::scheduler::context;
-use crate::scheduler::driver::DriverSeat;
+use crate::scheduler::driver::SharedDriver;
 use crate::scheduler::fork::job::Fork;
 
 impl Worker {
@@ -21,11 +21,11 @@ impl Worker {
     /// join. Workers that park then do not use the heavy fence, so this push fences.
     pub(crate) fn push_fork_of_scope(&self, fork: Fork) {
         self.push_fork(fork);
-        if !self.remote().is_forking() {
+        if !self.remote().is_in_join() {
             // ORDERING(sleep.fence): P2.
             fence(Ordering::SeqCst);
         }
-        self.shared.notify_of_fork();
+        self.shared.notify_fork();
     }
 
     #[inline(always)]
@@ -73,13 +73,13 @@ impl Worker {
     /// Marks this worker as in a join, until the guard is dropped. The outermost call hands
     /// over what the worker cannot do meanwhile.
     #[inline(always)]
-    pub(crate) fn enter_fork(&self) -> Forking<'_> {
+    pub(crate) fn enter_join(&self) -> InJoin<'_> {
         let depth = if self.forks.set_in_join(true) {
             Depth::Inside
         } else {
             self.enter_outermost()
         };
-        Forking {
+        InJoin {
             worker: self,
             depth,
         }
@@ -87,7 +87,7 @@ impl Worker {
 
     #[cold]
     fn enter_outermost(&self) -> Depth {
-        let forking = &self.remote().forking;
+        let forking = &self.remote().in_join;
         let depth = if forking.load(Ordering::Relaxed) {
             Depth::OnTop
         } else {
@@ -97,14 +97,14 @@ impl Worker {
             fence(Ordering::SeqCst);
             Depth::Outermost
         };
-        self.hand_over_to_peers();
+        self.publish_local_work();
         depth
     }
 
     /// Runs the forks that are left in this lane, when the executor is closed.
     pub(super) fn run_what_is_left(&self) {
         while let Some(left) = self.own_fork() {
-            let _entered = self.enter_fork();
+            let _entered = self.enter_join();
             self.run_fork_from(left);
         }
     }
@@ -115,15 +115,19 @@ impl Worker {
         while let Some(left) = self.own_fork() {
             self.run_fork_from(left);
         }
-        self.remote().forking.store(false, Ordering::Relaxed);
+        self.remote().in_join.store(false, Ordering::Relaxed);
     }
 
     /// Hands over the LIFO slot, the ring and the driver.
-    fn hand_over_to_peers(&self) {
+    fn publish_local_work(&self) {
         if let Some(job) = self.local.take_lifo() {
             self.push(job);
         }
-        let driver_is_free = self.shared.driver.as_ref().is_some_and(DriverSeat::is_free);
+        let driver_is_free = self
+            .shared
+            .driver
+            .as_ref()
+            .is_some_and(SharedDriver::is_free);
         if self.local.ring_len() > 0 {
             // A lone task that yielded is not watched so far, and may not be worth stealing.
             self.shared.monitor.watch();
@@ -135,7 +139,7 @@ impl Worker {
 }
 
 /// A worker that is in a join.
-pub(crate) struct Forking<'a> {
+pub(crate) struct InJoin<'a> {
     worker: &'a Worker,
     depth: Depth,
 }
@@ -151,7 +155,7 @@ enum Depth {
     Inside,
 }
 
-impl Drop for Forking<'_> {
+impl Drop for InJoin<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.depth != Depth::Inside {

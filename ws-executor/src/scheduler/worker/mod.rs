@@ -76,7 +76,7 @@ use self::pace::Pace;
 use self::pinned_tasks::{PinnedFuture, PinnedTasks};
 use self::search::Search;
 use super::counters::Counters;
-use super::driver::DriverSeat;
+use super::driver::SharedDriver;
 use super::fork::job::Fork;
 use super::injector::Injector;
 use super::shared::{Job, Remote, Shared};
@@ -128,7 +128,7 @@ impl Queues {
             lane: self.lane.stealer(),
             pinned: Injector::new(1),
             unparker: self.parker.unparker(),
-            forking: ws_core::sync::atomic::AtomicBool::new(false),
+            in_join: ws_core::sync::atomic::AtomicBool::new(false),
             counters: ws_core::sync::CachePadded::default(),
         }
     }
@@ -146,7 +146,7 @@ impl Unpark for AnyUnparker {
         self.shared.remotes[self.worker].unparker.unpark();
         // The worker in the driver looks whether it has a reason to wake up, and goes back if
         // not.
-        self.shared.driver.iter().for_each(DriverSeat::wake);
+        self.shared.driver.iter().for_each(SharedDriver::wake);
     }
 }
 
@@ -258,7 +258,7 @@ impl Worker {
         match work {
             Work::Task(job) => self.run_job(job),
             Work::Fork(fork) => {
-                let _entered = self.enter_fork();
+                let _entered = self.enter_join();
                 self.run_fork_from(fork);
                 self.forks.note_run();
             }

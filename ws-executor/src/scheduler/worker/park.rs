@@ -7,7 +7,7 @@ use ws_core::sync::thread;
 
 use super::Worker;
 use crate::base::tuning::{DRIVER_INTERVAL, DRIVER_LATENCY, PERIOD, SPIN_WORTH};
-use crate::scheduler::driver::DriverSeat;
+use crate::scheduler::driver::SharedDriver;
 use crate::scheduler::sleep::{Parking, Searching};
 use crate::scheduler::until::Until;
 
@@ -104,9 +104,9 @@ impl Worker {
     /// Waits for a while: in the driver, or in the parker if another thread is in the driver.
     fn look_at_driver(&self) {
         match &self.shared.driver {
-            Some(seat) if seat.take() => {
+            Some(driver) if driver.take() => {
                 self.turn(Some(PERIOD));
-                seat.leave();
+                driver.leave();
             }
             _ => self.parker.park_timeout(PERIOD),
         }
@@ -123,7 +123,7 @@ impl Worker {
         self.shared.fence_against_forks();
         let driver = self.shared.driver.as_ref();
         let missed_driver =
-            place == SleepPlace::Parker && driver.is_some_and(DriverSeat::was_missed);
+            place == SleepPlace::Parker && driver.is_some_and(SharedDriver::was_missed);
         if self.has_reason_to_stay(until) || missed_driver {
             // If this fails, a notification is on its way, and ends the sleep at once.
             return match self.shared.sleep.cancel_parking(parking) {
@@ -185,7 +185,7 @@ impl Worker {
     /// so that a pusher that finds this worker in the wake table knows where it sleeps.
     fn take_place(&self) -> SleepPlace {
         match &self.shared.driver {
-            Some(seat) if seat.take() => {
+            Some(driver) if driver.take() => {
                 self.shared.sleep.enter_driver(self.index);
                 SleepPlace::Driver
             }
@@ -195,13 +195,13 @@ impl Worker {
 
     fn leave_place(&self, place: SleepPlace) {
         let in_driver = place == SleepPlace::Driver;
-        let Some(seat) = self.shared.driver.as_ref().filter(|_| in_driver) else {
+        let Some(driver) = self.shared.driver.as_ref().filter(|_| in_driver) else {
             return;
         };
         self.shared.sleep.leave_driver();
-        seat.leave();
+        driver.leave();
         self.announce_events();
-        self.shared.hand_off(seat);
+        self.shared.hand_off(driver);
     }
 
     /// Whether this worker would sleep in a reactor, if it went to sleep now.
@@ -223,13 +223,16 @@ impl Worker {
 
     /// Whether the driver is free for this worker to sleep in.
     fn driver_is_free(&self) -> bool {
-        self.shared.driver.as_ref().is_some_and(DriverSeat::is_free)
+        self.shared
+            .driver
+            .as_ref()
+            .is_some_and(SharedDriver::is_free)
     }
 
     /// Turns the driver without waiting, between two tasks, if the last turn was long enough
     /// ago.
     pub(super) fn turn_driver(&self) {
-        let Some(seat) = &self.shared.driver else {
+        let Some(driver) = &self.shared.driver else {
             return;
         };
         let since = self.duty.polls_since_turn(self.counters().polls.get());
@@ -237,20 +240,20 @@ impl Worker {
         if time < DRIVER_LATENCY.as_nanos() as f64 && since < DRIVER_INTERVAL {
             return;
         }
-        if seat.is_free() {
+        if driver.is_free() {
             self.glance_at_driver();
         }
     }
 
     /// Turns the driver without waiting, if no other thread is in it.
     pub(super) fn glance_at_driver(&self) {
-        if let Some(seat) = self.shared.driver.as_ref().filter(|seat| seat.take()) {
+        if let Some(driver) = self.shared.driver.as_ref().filter(|driver| driver.take()) {
             // The reactor may run tasks of its own, and these may block.
             self.announce_rest();
             self.turn(Some(Duration::ZERO));
-            seat.leave();
+            driver.leave();
             self.announce_events();
-            self.shared.hand_off(seat);
+            self.shared.hand_off(driver);
         }
     }
 
@@ -262,11 +265,11 @@ impl Worker {
     }
 
     fn turn(&self, timeout: Option<Duration>) {
-        let Some(seat) = &self.shared.driver else {
+        let Some(driver) = &self.shared.driver else {
             return;
         };
         self.duty.set_inside(true);
-        seat.turn(timeout);
+        driver.turn(timeout);
         self.duty.set_inside(false);
         self.duty.was_turned(self.counters().polls.get());
     }

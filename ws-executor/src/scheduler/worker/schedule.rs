@@ -50,7 +50,7 @@ impl Worker {
             // ring.
             self.push(job);
             match &self.shared.driver {
-                Some(seat) => seat.wake_local(),
+                Some(driver) => driver.wake_local(),
                 // Or the host has woken it: the host then polls the worker.
                 None => self.remote().unparker.unpark(),
             }

@@ -29,19 +29,19 @@ fn identity(waker: &Waker) -> Identity {
 
 /// From now on this waker is known to be ours.
 #[inline(always)]
-pub(crate) fn trust(waker: &Waker) {
+pub(crate) fn set_own_waker(waker: &Waker) {
     let _ = TRUSTED.try_with(|trusted| trusted.set(identity(waker)));
 }
 
 /// From now on no waker is known to be ours.
 #[inline(always)]
-pub(crate) fn trust_no_one() {
+pub(crate) fn clear_own_waker() {
     let _ = TRUSTED.try_with(|trusted| trusted.set(NOBODY));
 }
 
 /// Runs `code`, during which this waker is known to be ours.
 #[inline]
-pub(crate) fn trusting<R>(waker: &Waker, code: impl FnOnce() -> R) -> R {
+pub(crate) fn with_own_waker<R>(waker: &Waker, code: impl FnOnce() -> R) -> R {
     /// Restores also when `code` panics.
     struct Restore(Identity);
 
@@ -58,7 +58,7 @@ pub(crate) fn trusting<R>(waker: &Waker, code: impl FnOnce() -> R) -> R {
 
 /// Calls `code` with `waker`, or with a wrapper of it that does not panic.
 #[inline]
-pub(crate) fn shielded<R>(waker: &Waker, code: impl FnOnce(&Waker) -> R) -> R {
+pub(crate) fn guarded<R>(waker: &Waker, code: impl FnOnce(&Waker) -> R) -> R {
     let trusted = TRUSTED.try_with(Cell::get).unwrap_or(NOBODY);
     if identity(waker) == trusted {
         return code(waker);

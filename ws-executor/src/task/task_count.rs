@@ -14,7 +14,7 @@
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
-//! | `population.end` | every decrement, `unite` | the decrement to zero | all uses of the state before its end |
+//! | `population.end` | every decrement, `merge` | the decrement to zero | all uses of the state before its end |
 
 use ws_core::sync::CachePadded;
 use ws_core::sync::atomic::{AtomicI64, Ordering};
@@ -23,13 +23,13 @@ use ws_core::sync::atomic::{AtomicI64, Ordering};
 const BIAS: i64 = 1 << 62;
 
 /// The number of live tasks, split.
-pub struct Population {
+pub struct TaskCount {
     outside: CachePadded<AtomicI64>,
     /// One for each worker, written by it alone.
     inside: Box<[CachePadded<AtomicI64>]>,
 }
 
-impl Population {
+impl TaskCount {
     /// No tasks, and `workers` workers that will all end some day.
     pub fn new(workers: usize) -> Self {
         let zero = |_| CachePadded::new(AtomicI64::new(0));
@@ -84,7 +84,7 @@ impl Population {
     ///
     /// The caller must have synchronised with the end of every worker.
     #[must_use = "the last one releases the state"]
-    pub fn unite(&self) -> bool {
+    pub fn merge(&self) -> bool {
         let rest = self.inside() - BIAS;
         // ORDERING(population.end): both sides.
         self.outside.fetch_add(rest, Ordering::AcqRel) + rest == 0

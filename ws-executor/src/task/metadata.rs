@@ -5,7 +5,7 @@
 //! each task is counted, and all tasks together have one reference to the state. A reference
 //! for each task would be enough. But if every spawn on every worker raised and lowered one
 //! count, all workers would fight for its cache line. The count is split
-//! ([`population`](super::population)).
+//! ([`population`](super::task_count)).
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -17,27 +17,27 @@ use super::schedule::Schedule;
 ///
 /// For tasks that never run, and those of a [`LocalExecutor`](crate::LocalExecutor) or of the
 /// blocking pool, it refers to no executor.
-pub(crate) struct Home<S: Schedule> {
+pub(crate) struct Metadata<S: Schedule> {
     /// From [`Arc::as_ptr`].
     scheduler: Option<NonNull<S>>,
     abort: AbortSlot,
 }
 
 // SAFETY: it is a counted reference to an `S`, which is `Send` and `Sync`; the slot is both.
-unsafe impl<S: Schedule> Send for Home<S> {}
+unsafe impl<S: Schedule> Send for Metadata<S> {}
 // SAFETY: as above.
-unsafe impl<S: Schedule> Sync for Home<S> {}
+unsafe impl<S: Schedule> Sync for Metadata<S> {}
 
-impl<S: Schedule> Home<S> {
-    /// The home of a task that no worker will ever see.
-    pub(crate) fn nowhere() -> Self {
+impl<S: Schedule> Metadata<S> {
+    /// The metadata of a task that no worker will ever see.
+    pub(crate) fn detached() -> Self {
         Self {
             scheduler: None,
             abort: AbortSlot::new(),
         }
     }
 
-    /// The home of a task whose future is gone before it ran.
+    /// The metadata of a task whose future is gone before it ran.
     pub(crate) fn ended() -> Self {
         Self {
             scheduler: None,
@@ -58,7 +58,7 @@ impl<S: Schedule> Home<S> {
 
     pub(crate) fn scheduler(&self) -> Option<&S> {
         // SAFETY: the pointer is that of an `Arc`, whose value is not moved or borrowed
-        // mutably. The state lives until the last home is dropped.
+        // mutably. The state lives until the last metadata is dropped.
         self.scheduler
             .map(|scheduler| unsafe { scheduler.as_ref() })
     }
@@ -75,11 +75,11 @@ impl<S: Schedule> Home<S> {
 
     pub(crate) fn abort_handle(&self) -> AbortHandle {
         self.abort
-            .handle(|seat| self.scheduler()?.registry().waker(seat))
+            .handle(|key| self.scheduler()?.registry().waker(key))
     }
 }
 
-impl<S: Schedule> Drop for Home<S> {
+impl<S: Schedule> Drop for Metadata<S> {
     #[inline]
     fn drop(&mut self) {
         let Some(scheduler) = self.scheduler else {
