@@ -51,7 +51,7 @@ impl Worker {
     /// The next job that needs no search.
     #[inline]
     pub(super) fn find_local(&self, searching: &Option<Searching>) -> Option<Job> {
-        self.injector_if_due(searching)
+        self.due_work(searching)
             .or_else(|| self.pinned_in_turn())
             .or_else(|| self.lifo_slot())
             .or_else(|| self.ring_job())
@@ -59,8 +59,9 @@ impl Worker {
             .or_else(|| self.injector_batch())
     }
 
+    /// When an interval of polls is over: the driver, a computation, the injector.
     #[inline]
-    fn injector_if_due(&self, searching: &Option<Searching>) -> Option<Job> {
+    fn due_work(&self, searching: &Option<Searching>) -> Option<Job> {
         if !self.pace.tick() {
             return None;
         }
