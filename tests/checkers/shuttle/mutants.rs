@@ -332,8 +332,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "abort.is_not_looked_at",
         file: ABORT,
-        find: "Content::State(state) => state.has(ABORTED),",
-        replace: "Content::State(state) => state.has(0),",
+        find: "word != EMPTY && word & KEY == 0 && self.has(word, ABORTED)",
+        replace: "word != EMPTY && word & KEY == 0 && self.has(word, 0)",
         program: "abort.first_poll",
     },
     Mutant {

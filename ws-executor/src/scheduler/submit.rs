@@ -182,6 +182,7 @@ unsafe impl Schedule for Shared {
         self.refused.look_again();
     }
 
+    #[inline]
     unsafe fn schedule(this: NonNull<Self>, job: Job, yielded: bool) {
         current::with_raw(this.as_ptr(), |worker| match worker {
             Some(worker) if yielded => worker.schedule_fifo(job),

@@ -256,19 +256,24 @@ impl AbortSlot {
     /// Whether the task was aborted; asked before each poll.
     #[inline]
     pub fn is_aborted(&self) -> bool {
-        match self.content(self.load()) {
-            SlotContent::State(state) => state.has(ABORTED),
-            _ => false,
-        }
+        let word = self.load();
+        // Most tasks have no abort handle.
+        word != EMPTY && word & KEY == 0 && self.has(word, ABORTED)
     }
 
-    /// Whether the task has left a waker where an abort finds it.
+    /// Whether the task has left a waker where an abort finds it; asked after each poll.
     #[inline]
     pub fn waits(&self) -> bool {
-        match self.content(self.load()) {
-            SlotContent::State(state) => state.has(WAITS),
-            SlotContent::RegistryKey(_) => true,
-            SlotContent::Empty | SlotContent::Ended => false,
+        let word = self.load();
+        word & KEY != 0 || word != EMPTY && self.has(word, WAITS)
+    }
+
+    /// Whether the slot has a state with this flag.
+    #[cold]
+    fn has(&self, word: u64, flag: usize) -> bool {
+        match self.content(word) {
+            SlotContent::State(state) => state.has(flag),
+            _ => false,
         }
     }
 

@@ -48,8 +48,9 @@ impl Worker {
         self.own_fork()
     }
 
-    /// The next job that needs no search.
-    #[inline]
+    /// The next job that needs no search. Inlined into the loop: a call costs 20 instructions of
+    /// the 450 of a yield (callgrind).
+    #[inline(always)]
     pub(super) fn find_local(&self, searching: &Option<Searching>) -> Option<Job> {
         self.due_work(searching)
             .or_else(|| self.pinned_in_turn())
