@@ -11,7 +11,7 @@
 //!
 //! A future that yields is due again at once, and would keep its worker from all other tasks.
 //! So the worker runs one job before each further poll of such a future
-//! (`worker/give_way.rs`).
+//! (`scheduler/worker/give_way.rs`).
 //!
 //! A [scope](crate::scope()) must not end before its tasks, not even by a panic. So it
 //! makes sure that there is [`StackHeadroom`] before it begins.

@@ -4,7 +4,7 @@
 //! would wait. So such closures have a queue of their own. Workers look at it when no task is
 //! due. They also look at it after a number of polls, so that closures do not wait for ever
 //! either. While a closure runs, its worker has handed over what others can do
-//! (`worker/lane.rs`), as for a join.
+//! (`scheduler/worker/lane.rs`), as for a join.
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@
 //! An output lives in a [`Packet`] that the future and the handle share. The future releases
 //! the packet before its guard, and the handle cannot leave the scope.
 //!
-//! A closure is a fork in a lane (`fork/mod.rs`), with such a guard. If the calling thread has
-//! no lane for it, the closure runs as a task.
+//! A closure is a fork in a lane (`scheduler/fork/mod.rs`), with such a guard. If the calling
+//! thread has no lane for it, the closure runs as a task.
 //!
 //! # Memory ordering
 //!

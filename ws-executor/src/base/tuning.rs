@@ -23,7 +23,7 @@ pub(crate) const INJECTOR_LATENCY: Duration = Duration::from_micros(20);
 /// How long the local polls of an interval must have taken for the injector's turn to be
 /// measured in time. After shorter polls the turn is a batch. A turn that is measured in time
 /// lasts for [`INJECTOR_LATENCY`] at least, so the injector gets at most two thirds of a
-/// worker's time. It runs one job at least. See `worker/pace.rs`.
+/// worker's time. It runs one job at least. See `scheduler/worker/pace.rs`.
 pub(crate) const fn turn_worth() -> Duration {
     Duration::from_micros(10)
 }
@@ -42,7 +42,7 @@ pub(crate) const DRIVER_LATENCY: Duration = Duration::from_micros(100);
 pub(crate) const DRIVER_INTERVAL: u64 = 1_000;
 
 /// How much work must be queued on a worker before others are told of it, in nanoseconds: the
-/// cost of waking one. See `worker/share.rs`.
+/// cost of waking one. See `scheduler/worker/share.rs`.
 pub(crate) const fn share_worth() -> f64 {
     20_000.0
 }
@@ -66,7 +66,7 @@ pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
 /// How long the monitor sleeps between two looks while something is at risk that a parked
 /// worker could do. A task that is stuck in a slot is found after one to two of these pauses,
 /// and Linux adds some 60 µs to each: with 450 µs a rescue took 1.1 ms. The other pauses, and
-/// when each is used, are in `monitor/look.rs`.
+/// when each is used, are in `scheduler/monitor/look.rs`.
 pub(crate) const PERIOD: Duration = Duration::from_micros(350);
 
 /// The longest pause while slots and the driver are used, but nothing is at risk. With a look

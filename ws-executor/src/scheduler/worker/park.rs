@@ -86,7 +86,7 @@ impl Worker {
     /// task that it waits for may be queued here, where no other worker takes it, or may have
     /// been refused. So that task is dropped under the locks that the poll holds.
     pub(super) fn drop_when_closed(&self) {
-        // `enqueue` of `pinned.rs` is the other side.
+        // `push_pinned` of `submit.rs` is the other side.
         self.shared.sleep.fence_against_pinned();
         self.drop_queued();
         self.run_what_is_left();
