@@ -40,7 +40,7 @@ const LATCH: &str = "ws-executor/src/scheduler/fork/latch.rs";
 const FORK_JOB: &str = "ws-executor/src/scheduler/fork/job.rs";
 const MONITOR: &str = "ws-executor/src/scheduler/monitor/state.rs";
 const SEAT: &str = "ws-executor/src/scheduler/driver.rs";
-const INJECTOR: &str = "ws-executor/src/scheduler/injector.rs";
+const LOCKED_QUEUE: &str = "ws-executor/src/scheduler/locked_queue.rs";
 const POPULATION: &str = "ws-executor/src/task/task_count.rs";
 const ABORT: &str = "ws-executor/src/task/abort.rs";
 const REGISTRY: &str = "ws-executor/src/task/registry.rs";
@@ -945,7 +945,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "exec.injector.close_stays_open",
         errata: &[],
-        file: INJECTOR,
+        file: LOCKED_QUEUE,
         find: "queue.take().into_iter().flatten()",
         replace: "queue.as_mut().map(std::mem::take).into_iter().flatten()",
         models: &[
@@ -956,16 +956,16 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "exec.injector.push_leaves_len",
         errata: &[14],
-        file: INJECTOR,
-        find: "        append(open, items);\n        shard.len.store(open.len(), Ordering::Relaxed);",
+        file: LOCKED_QUEUE,
+        find: "        append(open, items);\n        self.len.store(open.len(), Ordering::Relaxed);",
         replace: "        append(open, items);",
         models: &["exec.injector.push_against_park"],
     },
     Mutant {
         name: "exec.injector.close_leaves_len",
         errata: &[],
-        file: INJECTOR,
-        find: "shard.len.store(0, Ordering::Relaxed);",
+        file: LOCKED_QUEUE,
+        find: "self.len.store(0, Ordering::Relaxed);",
         replace: "",
         models: &["exec.injector.close_against_push"],
     },

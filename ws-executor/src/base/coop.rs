@@ -61,15 +61,18 @@ pub async fn consume() {
 /// assert!(ws_executor::coop::has_budget()); // no task: no end
 /// ```
 #[must_use]
+#[inline]
 pub fn has_budget() -> bool {
     left() > 0
 }
 
+#[inline]
 fn left() -> u32 {
     // A thread whose thread-locals are gone no longer runs tasks.
     BUDGET.try_with(Cell::get).unwrap_or(UNLIMITED)
 }
 
+#[inline]
 fn set(units: u32) {
     let _ = BUDGET.try_with(|budget| budget.set(units));
 }
@@ -79,6 +82,7 @@ fn set(units: u32) {
 pub(crate) struct Proceed(());
 
 impl Proceed {
+    #[inline]
     pub(crate) fn made_progress(self) {
         let left = left();
         if left != UNLIMITED {

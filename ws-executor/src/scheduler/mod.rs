@@ -10,6 +10,8 @@ pub(crate) mod fork;
 pub(crate) mod injector;
 #[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
 pub(crate) mod inside;
+#[allow(unreachable_pub, reason = "public for the model checkers, see `model`")]
+pub(crate) mod locked_queue;
 pub(crate) mod monitor;
 mod notify;
 mod poll;

@@ -27,6 +27,7 @@ use super::driver::{SharedDriver, VisitorHost};
 use super::fork::job::Fork;
 use super::injector::Injector;
 use super::inside::{Inside, StayingInside};
+use super::locked_queue::LockedQueue;
 use super::monitor::Monitor;
 use super::quiet::Quiet;
 use super::refused::Refused;
@@ -43,7 +44,7 @@ pub(crate) type Job = Runnable<Shared>;
 pub(crate) struct Shared {
     pub(crate) injector: Injector<Job>,
     /// Code that computes, which waits until no task is due.
-    pub(crate) computations: Injector<Job>,
+    pub(crate) computations: CachePadded<LockedQueue<Job>>,
     pub(crate) sleep: Sleepers,
     /// The same protocol among workers that wait for forks, and can run nothing else.
     pub(crate) helpers: Sleepers,
@@ -52,7 +53,7 @@ pub(crate) struct Shared {
     /// Jobs that the closed executor has refused.
     pub(crate) refused: Arc<Refused<Job>>,
     /// What other threads may do with each worker.
-    pub(crate) remotes: Box<[Remote]>,
+    pub(crate) remotes: Box<[Arc<Remote>]>,
     pub(crate) driver: Option<SharedDriver>,
     /// What runs the futures of `block_on` on threads that are not workers.
     pub(crate) visitors: Option<VisitorHost>,
@@ -94,7 +95,7 @@ pub(crate) struct Remote {
     pub(crate) slot: slot::Stealer<Job>,
     pub(crate) lane: chase_lev::Stealer<Fork, Uneven>,
     /// The worker's pinned tasks that are due; closed when the worker ends.
-    pub(crate) pinned: Injector<Job>,
+    pub(crate) pinned: CachePadded<LockedQueue<Job>>,
     pub(crate) unparker: Arc<dyn Unpark>,
     /// Whether the worker is in a join, or in a computation.
     pub(crate) in_join: AtomicBool,
@@ -103,7 +104,7 @@ pub(crate) struct Remote {
 
 impl Shared {
     pub(crate) fn new(
-        remotes: Box<[Remote]>,
+        remotes: Box<[Arc<Remote>]>,
         driver: Option<SharedDriver>,
         visitors: Option<VisitorHost>,
         settings: Settings,
@@ -112,7 +113,7 @@ impl Shared {
         let workers = remotes.len();
         let shared = Arc::new_cyclic(|this| Self {
             injector: Injector::new(workers),
-            computations: Injector::new(1),
+            computations: CachePadded::default(),
             // Half of the workers, rounded up: more searchers get into each other's way.
             sleep: Sleepers::of_newborn(workers, workers.div_ceil(2)),
             // All of them: a helper has nothing better to do.
@@ -195,7 +196,7 @@ impl Shared {
 
     /// Whether any worker is in a join, or in a computation.
     pub(crate) fn any_in_join(&self) -> bool {
-        self.remotes.iter().any(Remote::is_in_join)
+        self.remotes.iter().any(|remote| remote.is_in_join())
     }
 
     /// Whether any lane has a fork.

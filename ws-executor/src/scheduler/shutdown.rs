@@ -131,7 +131,7 @@ impl Shared {
     /// Whether all workers are parked with nothing to do, and `nobody_waits` holds meanwhile.
     fn is_quiet(&self, nobody_waits: impl FnOnce() -> bool) -> bool {
         let nothing_left = || {
-            let idle = |remote: &Remote| {
+            let idle = |remote: &Arc<Remote>| {
                 remote.ring.is_empty() && remote.slot.is_empty() && remote.pinned.is_empty()
             };
             self.injector.is_empty()

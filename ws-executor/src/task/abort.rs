@@ -303,7 +303,17 @@ impl AbortSlot {
     }
 
     /// The task's future is gone. Returns its entry, to be given back.
+    #[inline]
     pub fn end(&self) -> Option<RegistryKey> {
+        let word = self.load();
+        // A task that has not waited and has no abort handle: the usual short one.
+        if word == EMPTY && self.end_from(EMPTY).is_ok() {
+            return None;
+        }
+        self.end_slow()
+    }
+
+    fn end_slow(&self) -> Option<RegistryKey> {
         let mut word = self.load();
         loop {
             let key = match self.content(word) {
@@ -311,15 +321,18 @@ impl AbortSlot {
                 SlotContent::RegistryKey(key) => Some(key),
                 SlotContent::Empty | SlotContent::Ended => None,
             };
-            // ORDERING(abort.slot): acquire side, if a state came in between.
-            match self
-                .0
-                .compare_exchange(word, ENDED, Ordering::AcqRel, Ordering::Acquire)
-            {
+            match self.end_from(word) {
                 Ok(_) => return key,
                 Err(other) => word = other,
             }
         }
+    }
+
+    #[inline]
+    fn end_from(&self, word: u64) -> Result<u64, u64> {
+        // ORDERING(abort.slot): acquire side, if a state came in between.
+        self.0
+            .compare_exchange(word, ENDED, Ordering::AcqRel, Ordering::Acquire)
     }
 
     /// Makes an abort handle; `waker_in` gives the waker in an entry.

@@ -183,8 +183,8 @@ impl<'a> SpareLife<'a> {
                 let from_here = shared.remotes.iter().cycle().skip(start % workers);
                 from_here.take(workers)
             };
-            let slot = |remote: &Remote| remote.slot.take();
-            let ring = |remote: &Remote| remote.ring.steal().success();
+            let slot = |remote: &Arc<Remote>| remote.slot.take();
+            let ring = |remote: &Arc<Remote>| remote.ring.steal().success();
             remotes()
                 .find_map(slot)
                 .or_else(|| remotes().find_map(ring))

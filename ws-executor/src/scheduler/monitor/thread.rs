@@ -70,7 +70,7 @@ fn sleep(shared: &Shared, parker: &ThreadParker, watch: &mut Watcher) {
 }
 
 fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
-    let seen = |remote: &Remote| WorkerView {
+    let seen = |remote: &Arc<Remote>| WorkerView {
         polls: remote.counters.polls.get(),
         queued: remote.ring.len() + usize::from(!remote.slot.is_empty()),
         asleep: remote.counters.is_asleep(),
@@ -81,7 +81,7 @@ fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
         None if shared.settings.hosted => DriverView::Hosted,
         _ => DriverView::Attended,
     };
-    let hits = |remote: &Remote| remote.counters.lifo_hits.get();
+    let hits = |remote: &Arc<Remote>| remote.counters.lifo_hits.get();
     let turns = shared.driver.as_ref().map_or(0, SharedDriver::turns);
     let parked = shared.sleep.parked();
     workers.extend(shared.remotes.iter().map(seen));
@@ -102,7 +102,7 @@ fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
 
 /// Moves what is in a worker's slot, and half of what is in its ring, to the injector.
 fn share(shared: &Shared, worker: usize) {
-    let Remote { slot, ring, .. } = &shared.remotes[worker];
+    let Remote { slot, ring, .. } = &*shared.remotes[worker];
     {
         // A drain must wait for jobs that are on their way.
         let _inside = shared.wait_inside();

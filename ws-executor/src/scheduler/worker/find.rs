@@ -15,25 +15,39 @@ use crate::scheduler::until::Until;
 impl Worker {
     /// The next thing to do, if there is one anywhere. The worker counts as
     /// `searching` while it looks at the queues of others.
+    ///
+    /// Inlined into the loop, so that what was found stays in registers.
+    #[inline(always)]
     pub(super) fn next_work(
         &self,
         searching: &mut Option<Searching>,
         until: &impl Until,
     ) -> Option<Work> {
-        let local = self.own_fork_if_due().map(Work::Fork);
-        let local = local.or_else(|| self.find_local(searching).map(Work::Task));
-        let work = local.or_else(|| {
-            if searching.is_none() {
-                *searching = self.shared.sleep.start_searching();
-            }
-            // Enough other workers search: one more would get in their way.
-            searching.as_ref()?;
-            self.search(until)
-        })?;
+        let work = if let Some(fork) = self.own_fork_if_due() {
+            Work::Fork(fork)
+        } else if let Some(job) = self.find_local(searching) {
+            Work::Task(job)
+        } else {
+            self.search_if_allowed(searching, until)?
+        };
         if let Some(searching) = searching.take() {
             self.shared.stop_searching(searching);
         }
         Some(work)
+    }
+
+    /// Searches, unless enough other workers do: one more would get in their way.
+    #[inline(never)]
+    fn search_if_allowed(
+        &self,
+        searching: &mut Option<Searching>,
+        until: &impl Until,
+    ) -> Option<Work> {
+        if searching.is_none() {
+            *searching = self.shared.sleep.start_searching();
+        }
+        searching.as_ref()?;
+        self.search(until)
     }
 
     /// A fork from this worker's own lane, if it is inside a nested `block_on`, which may wait
@@ -110,7 +124,7 @@ impl Worker {
     }
 
     pub(super) fn computation(&self) -> Option<Job> {
-        let job = self.shared.computations.pull(0)?;
+        let job = self.shared.computations.pull()?;
         // A computation may take long, and the mean must not learn from it.
         self.pace.pause();
         self.announce_rest();
@@ -146,7 +160,7 @@ impl Worker {
         if pinned.is_empty() {
             return None;
         }
-        let job = pinned.pull(0)?;
+        let job = pinned.pull()?;
         // What is queued here must wait, which its pusher did not know.
         self.announce_rest();
         Some(job)

@@ -78,7 +78,6 @@ use self::search::Search;
 use super::counters::Counters;
 use super::driver::SharedDriver;
 use super::fork::job::Fork;
-use super::injector::Injector;
 use super::shared::{Job, Remote, Shared};
 use super::sleep::Searching;
 use super::until::Until;
@@ -89,6 +88,8 @@ pub(crate) type AnyParker = Box<dyn Park<Unparker = Arc<dyn Unpark>>>;
 /// The half of a worker that only its own thread touches.
 pub(crate) struct Worker {
     shared: Arc<Shared>,
+    /// What other threads see of this worker. Every poll uses it, so it is one pointer away.
+    remote: Arc<Remote>,
     index: usize,
     parker: AnyParker,
     local: LocalQueues,
@@ -121,16 +122,16 @@ impl Queues {
     }
 
     /// The side that the other workers see.
-    pub(crate) fn remote(&self) -> Remote {
-        Remote {
+    pub(crate) fn remote(&self) -> Arc<Remote> {
+        Arc::new(Remote {
             ring: self.ring.stealer(),
             slot: self.slot.stealer(),
             lane: self.lane.stealer(),
-            pinned: Injector::new(1),
+            pinned: ws_core::sync::CachePadded::default(),
             unparker: self.parker.unparker(),
             in_join: ws_core::sync::atomic::AtomicBool::new(false),
             counters: ws_core::sync::CachePadded::default(),
-        }
+        })
     }
 }
 
@@ -170,6 +171,7 @@ impl Worker {
             shared.monitor.watch();
         }
         Self {
+            remote: Arc::clone(&shared.remotes[index]),
             shared,
             index,
             parker,
@@ -197,8 +199,9 @@ impl Worker {
         &self.shared
     }
 
+    #[inline]
     pub(crate) fn remote(&self) -> &Remote {
-        &self.shared.remotes[self.index]
+        &self.remote
     }
 
     #[inline]
@@ -253,7 +256,7 @@ impl Worker {
     }
 
     /// Runs what was found.
-    #[inline]
+    #[inline(always)]
     fn run_work(&self, work: Work) {
         match work {
             Work::Task(job) => self.run_job(job),
