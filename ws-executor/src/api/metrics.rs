@@ -179,7 +179,7 @@ worker_metrics! {
     steals_tried,
     /// Attempts that got something.
     steals,
-    /// Tasks stolen, from rings and from slots.
+    /// Tasks stolen from the rings of other workers.
     tasks_stolen,
     /// How often the ring was full, and half of it moved to the injector.
     overflows,

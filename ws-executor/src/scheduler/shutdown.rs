@@ -11,7 +11,8 @@
 //! A *drain* only asks: the worker that sees the executor [quiet](super::quiet) begins with
 //! step 1. A *shutdown* begins with step 1 at once.
 //!
-//! The thread that closes the executor (`Shared::close`):
+//! The thread that closes the executor (`Shared::close`), and says so first, because step 11
+//! waits for the end of step 7:
 //! 1. sets the flag: from now on a worker takes no job after its poll, and a new task is
 //!    cancelled at once;
 //! 2. closes the injectors: their jobs are refused, and so are all that come later. If the
@@ -30,14 +31,17 @@
 //! 9. drops the jobs that are pinned to it, and what was refused, until no future is left that
 //!    was built on it;
 //! 10. closes its queue of pinned jobs, refuses what is in it, and drops that;
+//!     While other threads wait inside a poll, it turns the driver for them;
 //! 11. if it is the last worker, waits until step 7 is over and no task is registered any longer,
-//!     and drops what is refused meanwhile.
+//!     and drops what is refused meanwhile. Then it says that it has ended. The last worker that
+//!     says so adds the counts of tasks up.
 //!
 //! A worker whose host gives up, while the executor is not closed, does not do 6. Instead, it
 //! wakes the tasks that are registered at it, again and again during step 9. The last such worker
 //! closes the executor before step 11.
 //!
-//! A spare thread does 6 and 7 after its last poll. A worker that waits in a nested `block_on`
+//! A spare thread does 6 and 7 after its last poll. The monitor does 7 when it ends, because it
+//! may have had jobs in its hands, on their way from a worker to the injector. A worker that waits in a nested `block_on`
 //! acts each time that it is unparked: it refuses what is in its slot and its ring, and does
 //! once what step 9 repeats.
 //!
@@ -63,9 +67,11 @@
 //! # Why none is left
 //!
 //! Consider a future that is alive when the executor is closed. It is in a queue, being polled,
-//! or registered (`task/registry.rs`): a task enters the registry at the end of its first poll
+//! in the hands of the monitor, or registered (`task/registry.rs`): a task enters the registry at the end of its first poll
 //! that is pending, and leaves it after its future was dropped.
 //! - In a queue: it is refused by steps 2, 8 and 10, or dropped in step 9.
+//! - In the hands of the monitor: its job is refused when it comes to the injector. If the other
+//!   threads have ended by then, the monitor drops it.
 //! - Being polled for the first time, and then pending: if step 6 has closed the shard of the
 //!   registry before, the task is not registered, and wakes itself. If the task was registered
 //!   before, step 6 wakes it.

@@ -1,7 +1,8 @@
 //! How jobs get into the queues: tasks that are spawned, and tasks that are woken.
 //!
 //! A job goes to the worker of the calling thread, if that is one of the same executor,
-//! otherwise to the injector. Each spawn and each wake looks the worker up once.
+//! otherwise to the injector. Each spawn and each wake looks the worker up once. Only if a worker
+//! must be unparked, it is looked up again, to count that.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -117,8 +118,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Queues a job that is pinned to a worker. If the worker has ended, returns the job. Any thread may drop it then: the
-    /// worker dropped every future that it had built, so this one was never built.
+    /// Queues a job that is pinned to a worker. If the worker has ended, returns the job. Any
+    /// thread may drop it then: the worker dropped every future that it had built, so this one
+    /// was never built.
     pub(crate) fn push_pinned(&self, worker: usize, job: Job) -> Result<(), Job> {
         self.remotes[worker].pinned.push(job)?;
         match self.sleep.take_this(worker) {

@@ -5,7 +5,7 @@
 //! each task is counted, and all tasks together have one reference to the state. A reference
 //! for each task would be enough. But if every spawn on every worker raised and lowered one
 //! count, all workers would fight for its cache line. The count is split
-//! ([`population`](super::task_count)).
+//! ([`task_count`](super::task_count)).
 
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -14,7 +14,7 @@
 //!
 //! | edge | release side | acquire side | makes visible |
 //! |---|---|---|---|
-//! | `population.end` | every decrement, `merge` | the decrement to zero | all uses of the state before its end |
+//! | `task_count.end` | every decrement, `merge` | the decrement to zero | all uses of the state before its end |
 
 use ws_core::sync::CachePadded;
 use ws_core::sync::atomic::{AtomicI64, Ordering};
@@ -75,7 +75,7 @@ impl TaskCount {
     /// Counts one task less from outside. Returns whether it was the last of all.
     #[must_use = "the last one releases the state"]
     pub fn leave_outside(&self) -> bool {
-        // ORDERING(population.end): as for `Arc`; what each task did with the
+        // ORDERING(task_count.end): as for `Arc`; what each task did with the
         // state comes before its end.
         self.outside.fetch_sub(1, Ordering::AcqRel) == 1
     }
@@ -86,7 +86,7 @@ impl TaskCount {
     #[must_use = "the last one releases the state"]
     pub fn merge(&self) -> bool {
         let rest = self.inside() - BIAS;
-        // ORDERING(population.end): both sides.
+        // ORDERING(task_count.end): both sides.
         self.outside.fetch_add(rest, Ordering::AcqRel) + rest == 0
     }
 }

@@ -77,8 +77,10 @@ pub(super) enum DriverView {
 }
 
 /// All workers, at one look.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(super) struct Snapshot {
+    /// When the look was.
+    pub(super) time: Instant,
     pub(super) workers: Vec<WorkerView>,
     /// Whether a worker is parked, so that it can be notified.
     pub(super) someone_parked: bool,
@@ -174,13 +176,13 @@ impl Memory {
 }
 
 impl Watcher {
-    pub(super) fn new(workers: usize) -> Self {
+    pub(super) fn new(workers: usize, now: Instant) -> Self {
         Self {
             last: None,
             buffer: Vec::with_capacity(workers),
-            workers: vec![Memory::begin(Instant::now()); workers],
+            workers: vec![Memory::begin(now); workers],
             period: PERIOD,
-            progress: Instant::now(),
+            progress: now,
             quiet: 0,
         }
     }
@@ -213,7 +215,7 @@ impl Watcher {
                 action
             }
             None => {
-                self.progress = Instant::now();
+                self.progress = now.time;
                 Action::Nothing
             }
         };
@@ -232,10 +234,10 @@ impl Watcher {
         let was_left = matches!(now.driver, DriverView::Left(_)) && last.driver == now.driver;
         let is_due = now.injected || now.has_queued() || was_left;
         if last.someone_parked || now.someone_parked || !pairs().all(begun_none) {
-            self.progress = Instant::now();
+            self.progress = now.time;
         } else if is_due {
             let all_fork = now.workers.iter().all(|worker| worker.forking);
-            if all_fork || self.progress.elapsed() >= KEPT {
+            if all_fork || now.time - self.progress >= KEPT {
                 return Action::PollTasks;
             }
         }
@@ -299,7 +301,7 @@ impl Watcher {
     /// The polls that have become stalls since the look before. Must be called before
     /// [`look`](Self::look).
     pub(super) fn stalls(&mut self, now: &Snapshot) -> Vec<Stall> {
-        let time = Instant::now();
+        let time = now.time;
         let last = self.last.as_ref();
         let mut stalls = Vec::new();
         for (worker, (view, memory)) in now.workers.iter().zip(&mut self.workers).enumerate() {
@@ -327,13 +329,20 @@ fn numbers(list: impl Iterator<Item = bool>) -> Vec<usize> {
 #[cfg(test)]
 #[cfg(not(any(ws_loom, ws_shuttle)))]
 mod tests {
-    use std::thread;
+    use std::sync::LazyLock;
 
     use super::*;
+
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+    fn watcher(workers: usize) -> Watcher {
+        Watcher::new(workers, *START)
+    }
 
     /// Two workers that run, with nothing queued; the driver is attended.
     fn running() -> Snapshot {
         Snapshot {
+            time: *START,
             workers: vec![WorkerView::default(); 2],
             someone_parked: false,
             all_parked: false,
@@ -366,7 +375,7 @@ mod tests {
 
     /// What the last of some looks decides.
     fn decision(looks: impl IntoIterator<Item = Snapshot>) -> Action {
-        let mut watch = Watcher::new(2);
+        let mut watch = watcher(2);
         let actions = looks.into_iter().map(|look| watch.look(look));
         actions.last().expect("there is a look")
     }
@@ -402,7 +411,7 @@ mod tests {
     fn a_lone_worker_shares_nothing() {
         let mut stuck = with(running(), queued(0, 1));
         stuck.workers.truncate(1);
-        let mut watch = Watcher::new(1);
+        let mut watch = watcher(1);
         assert_eq!(watch.look(stuck.clone()), Action::Nothing);
         assert_eq!(watch.look(stuck), Action::Nothing);
     }
@@ -447,7 +456,7 @@ mod tests {
                 now.driver = DriverView::Hosted;
             })
         };
-        let mut watch = Watcher::new(2);
+        let mut watch = watcher(2);
         let mut look = |polls| watch.look(kept(polls));
         assert_eq!(look(1), Action::Nothing);
         assert_eq!(look(1), Action::AttendDriver);
@@ -459,14 +468,14 @@ mod tests {
     #[test]
     fn a_spare_thread_polls_when_nobody_has_for_long() {
         let due = with(running(), |now| now.injected = true);
-        let mut watch = Watcher::new(2);
+        let mut watch = watcher(2);
         assert_eq!(watch.look(due.clone()), Action::Nothing);
         assert_eq!(
             watch.look(due.clone()),
             Action::Nothing,
             "for a moment only"
         );
-        thread::sleep(KEPT);
+        let due = with(due, |now| now.time += KEPT);
         assert_eq!(watch.look(due.clone()), Action::PollTasks);
         assert_eq!(watch.look(with(due, polled(1, 1))), Action::Nothing);
     }
@@ -489,7 +498,7 @@ mod tests {
 
     #[test]
     fn it_sleeps_after_some_looks_at_parked_workers() {
-        let mut watch = Watcher::new(2);
+        let mut watch = watcher(2);
         let actions: Vec<_> = (0..=QUIET_LOOKS)
             .map(|_| watch.look(all_parked()))
             .collect();
@@ -512,7 +521,7 @@ mod tests {
     #[test]
     fn looks_are_near_while_something_is_at_risk() {
         let after = |looks: Vec<Snapshot>| {
-            let mut watch = Watcher::new(2);
+            let mut watch = watcher(2);
             for look in looks {
                 let _ = watch.look(look);
             }
@@ -530,29 +539,34 @@ mod tests {
 
     #[test]
     fn a_poll_is_a_stall_once() {
-        let mut watch = Watcher::new(2);
+        let mut watch = watcher(2);
         let mut look = |now: Snapshot| {
             let stalls = watch.stalls(&now);
             let _ = watch.look(now);
             stalls.iter().map(Stall::worker).collect::<Vec<_>>()
         };
-        let kept = || with(half_parked(), polled(0, 7));
-        assert!(look(kept()).is_empty());
-        assert!(look(kept()).is_empty());
-        thread::sleep(STALL);
-        assert_eq!(look(kept()), [0], "the other one is parked");
-        assert!(look(kept()).is_empty());
-        assert!(look(with(kept(), polled(0, 8))).is_empty());
+        let kept = |time| {
+            with(with(half_parked(), polled(0, 7)), |now| {
+                now.time += time;
+            })
+        };
+        assert!(look(kept(Duration::ZERO)).is_empty());
+        assert!(look(kept(STALL - PERIOD)).is_empty());
+        assert_eq!(look(kept(STALL)), [0], "the other one is parked");
+        assert!(look(kept(STALL)).is_empty());
+        assert!(look(with(kept(STALL), polled(0, 8))).is_empty());
     }
 
     #[test]
     fn a_join_is_no_stall() {
-        let mut watch = Watcher::new(2);
-        let join = || with(half_parked(), |now| now.workers[0].forking = true);
-        for _ in 0..3 {
-            assert!(watch.stalls(&join()).is_empty());
-            let _ = watch.look(join());
-            thread::sleep(STALL);
+        let mut watch = watcher(2);
+        for look in 0..3 {
+            let join = with(half_parked(), |now| {
+                now.workers[0].forking = true;
+                now.time += STALL * look;
+            });
+            assert!(watch.stalls(&join).is_empty());
+            let _ = watch.look(join);
         }
     }
 }

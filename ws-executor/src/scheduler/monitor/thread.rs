@@ -8,7 +8,7 @@ use ws_core::{Park, ThreadParker};
 use super::Start;
 use super::look::{Action, DriverView, Snapshot, Stall, Watcher, WorkerView};
 use super::started::Started;
-use crate::base::clock;
+use crate::base::clock::{self, Instant};
 use crate::base::panics::ignore_panic;
 use crate::scheduler::driver::SharedDriver;
 use crate::scheduler::shared::{Job, Remote, Shared};
@@ -33,7 +33,7 @@ pub(crate) fn starter(shared: Weak<Shared>, on_stall: Option<StallHook>) -> Star
 /// The thread's main function.
 fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>) {
     let monitor = &shared.monitor;
-    let mut watch = Watcher::new(shared.workers());
+    let mut watch = Watcher::new(shared.workers(), Instant::now());
     while !shared.is_closed() {
         clock::sleep(parker, watch.period());
         let now = snapshot(shared, watch.buffer());
@@ -52,6 +52,9 @@ fn run(shared: &Arc<Shared>, parker: &ThreadParker, on_stall: Option<StallHook>)
         }
     }
     ignore_panic(|| drop(on_stall));
+    // Jobs that were in the hands of `share` when the executor was closed: the other threads may
+    // have ended before they were refused.
+    shared.drop_refused();
     shared.report_end(&monitor.progress);
 }
 
@@ -86,6 +89,7 @@ fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
     let parked = shared.sleep.parked();
     workers.extend(shared.remotes.iter().map(seen));
     Snapshot {
+        time: Instant::now(),
         workers,
         someone_parked: parked > 0,
         all_parked: parked == shared.running(),

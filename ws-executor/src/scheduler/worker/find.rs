@@ -88,7 +88,12 @@ impl Worker {
         if self.pace.is_in_turn() {
             return self.next_of_turn();
         }
-        let took = self.begin_interval(searching);
+        let took = self.begin_interval();
+        // A reactor may run tasks of its own: pushers would rely on a searcher that is busy in
+        // there.
+        if searching.is_none() {
+            self.turn_driver();
+        }
         self.computation_if_due().or_else(|| {
             if self.shared.injector.is_empty() {
                 None
@@ -132,14 +137,9 @@ impl Worker {
     }
 
     /// Returns how long the polls of the last interval took.
-    fn begin_interval(&self, searching: &Option<Searching>) -> Duration {
+    fn begin_interval(&self) -> Duration {
         let took = self.pace.begin_interval();
         self.counters().set_mean_poll(self.pace.mean());
-        // A reactor may run tasks of its own: pushers would rely on a searcher that is busy in
-        // there.
-        if searching.is_none() {
-            self.turn_driver();
-        }
         took
     }
 
