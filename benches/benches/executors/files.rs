@@ -27,6 +27,7 @@ pub(crate) fn figures(findings: &Findings) -> Value {
         "memory": findings.memory,
         "low_load": findings.low_load,
         "pings": findings.pings,
+        "kept": findings.kept,
     })
 }
 

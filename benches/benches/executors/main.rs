@@ -14,8 +14,8 @@
 //! is one generic function over it (`case.rs`, `cases/`). For each case, all
 //! executors are started side by side; idle ones sleep. They alternate inside
 //! every round ([`measure`](benches::measure)), and each sample is wall time and the CPU time of all
-//! threads ([`meter`](benches::meter)). Three sections measure what is no such time:
-//! `memory.rs`, `low_load.rs` and `ping.rs`. `goals.rs` says which goals were reached.
+//! threads ([`meter`](benches::meter)). Four sections measure something else:
+//! `memory.rs`, `low_load.rs`, `ping.rs` and `kept.rs`. `goals.rs` says which goals were reached.
 
 mod case;
 mod cases;
@@ -23,6 +23,7 @@ mod contender;
 mod contenders;
 mod files;
 mod goals;
+mod kept;
 mod low_load;
 mod means;
 mod memory;
@@ -42,6 +43,7 @@ use clap::{Parser, ValueEnum};
 
 use self::case::Entry;
 use self::contender::Kind;
+use self::kept::Kept;
 use self::low_load::LowLoad;
 use self::memory::Memory;
 use self::ping::Ping;
@@ -65,11 +67,12 @@ pub(crate) struct Findings {
     memory: Vec<Memory>,
     low_load: Vec<LowLoad>,
     pings: Vec<Ping>,
+    kept: Vec<Kept>,
 }
 
 /// Measures ws-executor beside tokio, async-executor's two executors and futures'
 /// `ThreadPool`: wall time and CPU time of spawns, yields, wakes and channels; memory of a
-/// task; switches at low load; a ping beside a long poll.
+/// task; switches at low load; a ping beside a long poll; a task while every worker sleeps.
 #[derive(Parser)]
 #[command(bin_name = "cargo bench -p benches --bench executors --")]
 struct Args {
@@ -106,10 +109,11 @@ fn measure_all(args: &Args) -> Findings {
     const MEMORY: &str = "bytes per task";
     const LOW_LOAD: &str = "low load";
     const PING: &str = "ping beside a long poll";
+    const KEPT: &str = "a task while every worker sleeps";
     let (options, kinds) = (&args.options, &args.contenders);
     let mut entries = cases::all();
     entries.retain(|entry| options.selects(&entry.name));
-    let sections = [MEMORY, LOW_LOAD, PING].map(|name| options.selects(name));
+    let sections = [MEMORY, LOW_LOAD, PING, KEPT].map(|name| options.selects(name));
     let extra = sections.iter().filter(|&&selected| selected).count();
     // Beside others, the cases with a floor also run on one worker, where nobody
     // steals: what one spawn costs is seen best there.
@@ -159,6 +163,10 @@ fn measure_all(args: &Args) -> Findings {
     if sections[2] && kinds.contains(&Kind::Ws) {
         let all = || ping::measure(workers, seconds);
         findings.pings = progress.step(PING, all, |_| "done".into());
+    }
+    if sections[3] {
+        let all = || kept::measure(kinds, workers, seconds);
+        findings.kept = progress.step(KEPT, all, |_| "done".into());
     }
     findings
 }

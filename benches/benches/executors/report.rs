@@ -54,6 +54,7 @@ pub(crate) fn print(findings: &Findings) {
     table::print(&memory(findings));
     table::print(&low_load(findings));
     table::print(&pings(findings));
+    table::print(&kept(findings));
 }
 
 fn times(workers: usize, outcomes: &[&Outcome], kinds: &[Kind]) -> Table {
@@ -155,6 +156,20 @@ fn low_load(findings: &Findings) -> Table {
     for load in &findings.low_load {
         let figures = [load.voluntary, load.involuntary, load.cpu_us].map(figure);
         table.add_row([load.kind.to_string()].into_iter().chain(figures));
+    }
+    table
+}
+
+fn kept(findings: &Findings) -> Table {
+    let title = "a task while every worker sleeps for 250 ms, ms";
+    let mut table = table([title, "p50", "slowest", "tasks"]);
+    for kept in &findings.kept {
+        table.add_row([
+            kept.kind.to_string(),
+            figure(kept.p50_ms),
+            figure(kept.max_ms),
+            kept.tasks.to_string(),
+        ]);
     }
     table
 }
