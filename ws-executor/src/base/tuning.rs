@@ -69,17 +69,22 @@ pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
 /// when each is used, are in `scheduler/monitor/look.rs`.
 pub(crate) const PERIOD: Duration = Duration::from_micros(350);
 
-/// The longest pause while slots and the driver are used, but nothing is at risk. With a look
-/// every 350 µs, a stream of one message a millisecond cost more looks than messages.
+/// The longest pause while slots and the driver are used, nothing is at risk, but something was
+/// not long ago. With a look every 350 µs, a stream of one message a millisecond cost more looks
+/// than messages.
 pub(crate) const CALM_PERIOD: Duration = Duration::from_micros(8 * 350);
+
+/// How long the monitor looks more often after it had to act. Not measured: long beside the
+/// pauses between the requests of a busy server, of which now and then one blocks.
+pub(crate) const WARY: Duration = Duration::from_secs(1);
 
 /// The longest pause while tasks are queued and no worker is parked. With it and [`KEPT`], a
 /// task that finds every worker kept is polled within 20 ms. A look costs some 10 µs of CPU
 /// time.
 pub(crate) const BUSY_PERIOD: Duration = Duration::from_millis(4);
 
-/// The longest pause while a worker is in one poll for long and nothing else happens. As long
-/// as that of Go's `sysmon`.
+/// The longest pause while nothing is at risk, and nothing was for a while. As long as that of
+/// Go's `sysmon`.
 pub(crate) const QUIET_PERIOD: Duration = Duration::from_millis(10);
 
 /// How long no worker must have begun a poll before a spare thread does. Before that, the
@@ -87,8 +92,8 @@ pub(crate) const QUIET_PERIOD: Duration = Duration::from_millis(10);
 /// second.
 pub(crate) const KEPT: Duration = Duration::from_millis(8);
 
-/// How many looks in a row must find nothing before the monitor sleeps. With one, every
-/// message of a sparse stream called it anew.
+/// How many looks in a row must find nothing before the monitor sleeps, if its last sleep was
+/// short. With one, every message of a sparse stream called it anew.
 pub(crate) const QUIET_LOOKS: u32 = 3;
 
 /// A poll that takes longer is a stall. The tools of tokio and Go use different bounds; this

@@ -37,6 +37,7 @@ pub(crate) const fn search_rounds(_: usize) -> (u32, u32) {
 }
 pub(crate) const PERIOD: Duration = Duration::from_micros(450);
 pub(crate) const CALM_PERIOD: Duration = PERIOD;
+pub(crate) const WARY: Duration = Duration::ZERO;
 pub(crate) const BUSY_PERIOD: Duration = PERIOD;
 pub(crate) const QUIET_PERIOD: Duration = PERIOD;
 pub(crate) const KEPT: Duration = Duration::ZERO;

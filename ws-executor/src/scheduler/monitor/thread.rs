@@ -67,9 +67,11 @@ fn sleep(shared: &Shared, parker: &ThreadParker, watch: &mut Watcher) {
         watch.drop_snapshot(now);
         is_something
     });
+    let begun = Instant::now();
     while state.is_asleep() {
         parker.park();
     }
+    watch.was_called(begun.elapsed());
 }
 
 fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
