@@ -25,6 +25,9 @@ const SETTLE: Duration = Duration::from_millis(2);
 /// Between two messages beside a load: that many of them meet it.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// A slice of messages with pauses lasts as long as so many of them, at least.
+const MESSAGES: u32 = 20;
+
 const ECHO: Talk = Talk {
     message: &[7; 64],
     is_answer: |received| received.len() == 64,
@@ -38,21 +41,49 @@ const HTTP: Talk = Talk {
 /// What a case does with a server.
 #[derive(Clone, Copy)]
 enum Act {
-    Echo { connections: usize },
-    Http { connections: usize },
+    Echo {
+        connections: usize,
+    },
+    /// One connection, with a pause between an answer and the next message.
+    Sparse {
+        pause: Duration,
+    },
+    Http {
+        connections: usize,
+    },
     Stall,
     Timers(usize),
 }
 
-const CASES: [(&str, Act); 7] = [
+const CASES: [(&str, Act); 11] = [
     ("echo, 1 connection", Act::Echo { connections: 1 }),
+    ("echo, 1 connection, 1 ms apart", sparse(1)),
+    ("echo, 1 connection, 20 ms apart", sparse(20)),
     ("echo, 8 connections", Act::Echo { connections: 8 }),
+    ("echo, 64 connections", Act::Echo { connections: 64 }),
     ("echo, 256 connections", Act::Echo { connections: 256 }),
     ("HTTP/1.1, 1 connection", Act::Http { connections: 1 }),
+    ("HTTP/1.1, 8 connections", Act::Http { connections: 8 }),
     ("HTTP/1.1, 64 connections", Act::Http { connections: 64 }),
     ("echo beside polls of 20 ms", Act::Stall),
     ("100,000 timers", Act::Timers(100_000)),
 ];
+
+const fn sparse(millis: u64) -> Act {
+    Act::Sparse {
+        pause: Duration::from_millis(millis),
+    }
+}
+
+impl Act {
+    /// How long a contender is under load before it is the next one's turn.
+    fn slice(self) -> Duration {
+        match self {
+            Self::Sparse { pause } => SLICE.max(pause * MESSAGES),
+            _ => SLICE,
+        }
+    }
+}
 
 /// What else is measured of a contender, for each message or timer.
 #[derive(Clone, Debug, Serialize)]
@@ -133,7 +164,7 @@ impl Entrant {
         let client = match act {
             Act::Echo { connections } => Some(Client::connect(peer.echo, connections, ECHO)?),
             Act::Http { connections } => Some(Client::connect(peer.http, connections, HTTP)?),
-            Act::Stall => Some(Client::connect(peer.echo, 1, ECHO)?),
+            Act::Stall | Act::Sparse { .. } => Some(Client::connect(peer.echo, 1, ECHO)?),
             Act::Timers(_) => None,
         };
         let mut entrant = Self {
@@ -156,6 +187,7 @@ impl Entrant {
             (Some(client), act) => {
                 let times = match act {
                     Act::Stall => client.ping(time, PAUSE)?,
+                    Act::Sparse { pause } => client.ping(time, pause)?,
                     _ => client.run(time)?,
                 };
                 let count = times.len();
@@ -176,7 +208,7 @@ impl Entrant {
         }
         let before = self.peer.usage()?;
         let begun = Instant::now();
-        let (times, units) = self.load(act, SLICE)?;
+        let (times, units) = self.load(act, act.slice())?;
         self.wall += begun.elapsed();
         if stalls {
             self.peer.stall("off")?;
@@ -192,17 +224,12 @@ impl Entrant {
 
     /// Under strace, after all that is timed.
     fn count_calls(&mut self, act: Act) -> io::Result<()> {
-        let (Act::Echo { connections } | Act::Http { connections }, Some(client)) =
-            (act, &mut self.client)
-        else {
+        if matches!(act, Act::Stall | Act::Timers(_)) {
             return Ok(());
-        };
-        let counted = syscalls::during(self.peer.process(), || match connections {
-            // With time to fall asleep, which it has without strace.
-            1 => client.ping(SLICE, PAUSE),
-            _ => client.run(SLICE),
-        })?;
-        self.calls = counted.map(|(calls, times)| calls as f64 / times.len() as f64);
+        }
+        let process = self.peer.process();
+        let counted = syscalls::during(process, || self.load(act, act.slice()))?;
+        self.calls = counted.map(|(calls, (_, units))| calls as f64 / units as f64);
         Ok(())
     }
 
