@@ -22,15 +22,34 @@ pub(crate) trait Case: 'static {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) thread_pool: ThreadPool,
-    /// Whether the floor is measured too. Such a case is not counted in means.
-    pub(crate) has_floor: bool,
+    pub(crate) floor: Floor,
 }
 
 impl Rules {
     pub(crate) const PLAIN: Rules = Rules {
         thread_pool: ThreadPool::Counts,
-        has_floor: false,
+        floor: Floor::LeftOut,
     };
+
+    /// A case that one thread can run, without another executor's help.
+    pub(crate) const WITH_FLOOR: Rules = Rules {
+        floor: Floor::Shown,
+        ..Rules::PLAIN
+    };
+}
+
+/// The part of the floor, which is the least that any executor could pay: the tasks' memory, one
+/// hop through a queue, and the work of the case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Floor {
+    /// The case needs other threads.
+    LeftOut,
+    /// Shown beside the contenders.
+    Shown,
+    /// The same. Each worker could do its share of the work.
+    Divided,
+    /// What the case is about. It is not counted in means, and runs on one worker, too.
+    Subject,
 }
 
 /// The part of futures' `ThreadPool`, whose yield lets nobody else run.
@@ -66,7 +85,7 @@ impl Entry {
     pub(crate) fn admits(&self, kind: Kind) -> bool {
         match kind {
             Kind::ThreadPool => self.rules.thread_pool != ThreadPool::LeftOut,
-            Kind::Floor => self.rules.has_floor,
+            Kind::Floor => self.rules.floor != Floor::LeftOut,
             _ => true,
         }
     }
@@ -77,6 +96,11 @@ impl Entry {
             Kind::ThreadPool => self.rules.thread_pool == ThreadPool::Counts,
             kind => kind.is_peer(),
         }
+    }
+
+    /// Whether the case is about the floor.
+    pub(crate) fn is_about_floor(&self) -> bool {
+        self.rules.floor == Floor::Subject
     }
 
     /// Starts an executor of that kind.

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::contender::Kind;
-use crate::means::{Means, cpu_ratio};
+use crate::means::{Means, cpu_ratio, over_floor};
 use crate::{Findings, Outcome};
 
 /// Returns the findings for programs.
@@ -16,6 +16,7 @@ pub(crate) fn figures(findings: &Findings) -> Value {
         case["speed"] = json!(outcome.speed(Kind::Ws));
         case["speed_over_tokio"] = json!(outcome.speed_over(Kind::Tokio, Kind::Ws));
         case["cpu_ratio"] = json!(cpu_ratio(outcome));
+        case["over_floor"] = json!(over_floor(outcome));
         case
     };
     let means = |&workers: &usize| Means::at(workers, &findings.outcomes);

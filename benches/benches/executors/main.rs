@@ -41,7 +41,7 @@ use benches::progress::Progress;
 use benches::{output, pin, table};
 use clap::{Parser, ValueEnum};
 
-use self::case::Entry;
+use self::case::{Entry, Floor};
 use self::contender::Kind;
 use self::kept::Kept;
 use self::low_load::LowLoad;
@@ -117,13 +117,13 @@ fn measure_all(args: &Args) -> Findings {
     let extra = sections.iter().filter(|&&selected| selected).count();
     // Beside others, the cases with a floor also run on one worker, where nobody
     // steals: what one spawn costs is seen best there.
-    let alone = entries.iter().any(|entry| entry.rules.has_floor) && !args.workers.contains(&1);
+    let alone = entries.iter().any(Entry::is_about_floor) && !args.workers.contains(&1);
     let runs: Vec<(usize, &Entry)> = [1]
         .iter()
         .filter(|_| alone)
         .chain(&args.workers)
         .flat_map(|&workers| entries.iter().map(move |entry| (workers, entry)))
-        .filter(|&(workers, entry)| entry.rules.has_floor || args.workers.contains(&workers))
+        .filter(|&(workers, entry)| entry.is_about_floor() || args.workers.contains(&workers))
         .collect();
     let mut findings = Findings {
         workers: runs.iter().map(|&(workers, _)| workers).collect(),
@@ -176,12 +176,19 @@ fn measure_case(entry: &Entry, workers: usize, args: &Args) -> Outcome {
     let mut kinds = args.contenders.clone();
     kinds.retain(|&kind| entry.admits(kind));
     let limits = Limits::new(args.options.effort(), args.seconds);
-    let contenders = measure(&kinds, |kind| entry.start(kind, workers), LONG, limits);
+    let mut contenders = measure(&kinds, |kind| entry.start(kind, workers), LONG, limits);
+    if entry.rules.floor == Floor::Divided {
+        let floors = contenders.iter_mut();
+        let share = workers.min(pin::cores().len()).max(1) as f64;
+        for floor in floors.filter(|measured| measured.kind == Kind::Floor) {
+            floor.median /= share;
+            floor.best /= share;
+        }
+    }
     kinds.retain(|&kind| entry.counts(kind));
     Outcome {
         workers,
-        // Cases with a floor are there for the floor.
-        in_means: !entry.rules.has_floor,
+        in_means: !entry.is_about_floor(),
         ..Outcome::new(&entry.name, entry.unit, kinds, contenders)
     }
 }

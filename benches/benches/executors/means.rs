@@ -12,6 +12,11 @@ pub(crate) fn cpu_ratio(outcome: &Outcome) -> Option<f64> {
     (!ratio.is_nan()).then_some(ratio)
 }
 
+/// Returns how many times as long as the floor ours takes.
+pub(crate) fn over_floor(outcome: &Outcome) -> Option<f64> {
+    Some(outcome.of(Kind::Ws)?.median / outcome.of(Kind::Floor)?.median)
+}
+
 /// The means over all cases at one number of workers.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Means {

@@ -5,7 +5,7 @@ use benches::table::{self, Table, digits, figure, table};
 use clap::ValueEnum;
 
 use crate::contender::Kind;
-use crate::means::{Means, cpu_ratio};
+use crate::means::{Means, cpu_ratio, over_floor};
 use crate::{Findings, Outcome};
 
 /// What one has to know to read the tables.
@@ -58,7 +58,7 @@ pub(crate) fn print(findings: &Findings) {
 }
 
 fn times(workers: usize, outcomes: &[&Outcome], kinds: &[Kind]) -> Table {
-    let more = ["best peer", "speed", "over tokio", "samples"];
+    let more = ["best peer", "speed", "over tokio", "× floor", "samples"];
     let mut table = with_columns(workers, "wall time", kinds, &more);
     for outcome in outcomes {
         let peer = outcome.best_peer();
@@ -69,6 +69,7 @@ fn times(workers: usize, outcomes: &[&Outcome], kinds: &[Kind]) -> Table {
         let mut cells = cells(outcome, kinds, |measured| measured.median);
         cells.push(peer.map_or(String::new(), |peer| peer.kind.to_string()));
         cells.extend(speeds.map(|speed| figure(speed.unwrap_or(f64::NAN))));
+        cells.push(over_floor(outcome).map_or(String::new(), figure));
         cells.push(outcome.samples().to_string());
         table.add_row(cells);
         if outcome

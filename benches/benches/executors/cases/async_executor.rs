@@ -74,6 +74,7 @@ pub(crate) struct SpawnBatch;
 
 impl Case for SpawnBatch {
     const UNIT: &'static str = "task";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "async-executor: spawn_batch".into()
@@ -100,6 +101,7 @@ pub(crate) struct SpawnManyLocal;
 
 impl Case for SpawnManyLocal {
     const UNIT: &'static str = "task";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "async-executor: spawn_many_local".into()
@@ -127,6 +129,7 @@ pub(crate) struct SpawnRecursively;
 
 impl Case for SpawnRecursively {
     const UNIT: &'static str = "task";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "async-executor: spawn_recursively".into()
@@ -176,7 +179,7 @@ impl Case for YieldNow {
     const UNIT: &'static str = "yield";
     const RULES: Rules = Rules {
         thread_pool: ThreadPool::Shown,
-        ..Rules::PLAIN
+        ..Rules::WITH_FLOOR
     };
 
     fn name() -> String {
@@ -208,6 +211,7 @@ pub(crate) struct Channels;
 
 impl Case for Channels {
     const UNIT: &'static str = "hop";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "async-executor: channels".into()

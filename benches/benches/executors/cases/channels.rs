@@ -4,7 +4,7 @@
 
 use benches::meter::Meter;
 
-use crate::case::Case;
+use crate::case::{Case, Rules};
 use crate::contender::Contender;
 
 /// Four tasks send to four others over one channel.
@@ -12,6 +12,7 @@ pub(crate) struct ManyToMany;
 
 impl Case for ManyToMany {
     const UNIT: &'static str = "message";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "MPMC channel 4×4".into()
@@ -61,6 +62,7 @@ pub(crate) struct TokenRing;
 
 impl Case for TokenRing {
     const UNIT: &'static str = "hop";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "token ring of two tasks".into()

@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use benches::meter::Meter;
 
-use crate::case::Case;
+use crate::case::{Case, Floor, Rules};
 use crate::contender::{Contender, Spawn};
 
 const TASKS: usize = 2_000;
@@ -25,6 +25,10 @@ pub(crate) struct Uneven;
 
 impl Case for Uneven {
     const UNIT: &'static str = "task";
+    const RULES: Rules = Rules {
+        floor: Floor::Divided,
+        ..Rules::PLAIN
+    };
 
     fn name() -> String {
         "uneven CPU work".into()

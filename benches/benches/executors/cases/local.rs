@@ -7,7 +7,7 @@
 
 use benches::meter::Meter;
 
-use crate::case::{Case, Rules, ThreadPool};
+use crate::case::{Case, Floor, Rules, ThreadPool};
 use crate::contender::{Contender, Spawn};
 
 /// A task spawns another and awaits it, one at a time.
@@ -15,6 +15,7 @@ pub(crate) struct SpawnJoin;
 
 impl Case for SpawnJoin {
     const UNIT: &'static str = "task";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "spawn + join, one at a time".into()
@@ -47,7 +48,7 @@ pub(crate) struct SpawnRun;
 impl Case for SpawnRun {
     const UNIT: &'static str = "task";
     const RULES: Rules = Rules {
-        has_floor: true,
+        floor: Floor::Subject,
         ..Rules::PLAIN
     };
 
@@ -83,7 +84,7 @@ impl Case for Yield {
     const UNIT: &'static str = "yield";
     const RULES: Rules = Rules {
         thread_pool: ThreadPool::Shown,
-        has_floor: true,
+        floor: Floor::Subject,
     };
 
     fn name() -> String {

@@ -8,7 +8,7 @@ use std::pin::Pin;
 
 use benches::meter::Meter;
 
-use crate::case::Case;
+use crate::case::{Case, Rules};
 use crate::contender::{Contender, Spawn};
 
 const CHILDREN: usize = 10;
@@ -17,6 +17,7 @@ pub(crate) struct Skynet<const LEAVES: usize>;
 
 impl<const LEAVES: usize> Case for Skynet<LEAVES> {
     const UNIT: &'static str = "leaf";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         format!("skynet {LEAVES}")

@@ -58,6 +58,7 @@ pub(crate) struct SpawnManyRemoteIdle;
 
 impl Case for SpawnManyRemoteIdle {
     const UNIT: &'static str = "task";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "tokio: spawn_many_remote_idle".into()

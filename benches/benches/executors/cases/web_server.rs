@@ -12,7 +12,7 @@ use async_channel::{Receiver, Sender};
 use benches::meter::Meter;
 use fastrand::Rng;
 
-use crate::case::Case;
+use crate::case::{Case, Rules};
 use crate::contender::{Contender, Spawn};
 
 const CONNECTIONS: usize = 300;
@@ -26,6 +26,7 @@ pub(crate) struct WebServer;
 
 impl Case for WebServer {
     const UNIT: &'static str = "connection";
+    const RULES: Rules = Rules::WITH_FLOOR;
 
     fn name() -> String {
         "async-executor: web_server".into()
