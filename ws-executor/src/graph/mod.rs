@@ -224,7 +224,8 @@
 //! - A `return` inside a macro returns from the node's code alone. `return Err(…)` still ends
 //!   the run, but `return Ok(…)` must be written outside macros.
 //! - The body is compiled once for each way to run it, with the items in it. A `static` must
-//!   stand above the function, and so must an `impl` for a type that is defined elsewhere.
+//!   stand above the function, and so must an `impl` if neither its type nor its trait is
+//!   defined in the body.
 //! - A graph that is called with the option `graph` has no `#[shared]` inputs, and does not
 //!   share limits with other runs.
 //! - A pipeline has no `deadline`, no observer and no `test` of its own: a node has its
