@@ -121,7 +121,7 @@ where
 ///
 /// Only the compiler knows the type behind the name. For most types it resolves `is_plain` to
 /// the method of [`Plain`]. For a `Result` or an `Option` it finds an inherent method first.
-/// That method demands [`Declared`], which no type implements.
+/// That method demands the trait `Declared`, which no type implements.
 #[derive(Debug)]
 pub struct Returned<T>(PhantomData<T>);
 
