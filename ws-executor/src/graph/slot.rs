@@ -224,7 +224,7 @@ impl<T> SharedSlot<T> {
     /// As [`Slot::set`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::set`].
     #[inline]
     pub fn set(&self, value: T) {
         self.slot.set(value);
@@ -233,7 +233,7 @@ impl<T> SharedSlot<T> {
     /// As [`Slot::take`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::take`].
     #[inline]
     pub fn take(&self) -> T {
         self.slot.take()
@@ -242,7 +242,7 @@ impl<T> SharedSlot<T> {
     /// As [`Slot::into_full`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::into_full`].
     pub fn into_full(self) -> T {
         self.slot.take()
     }
@@ -364,7 +364,7 @@ impl<T> Parallel<Slot<T>> {
     /// As [`Slot::set`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::set`].
     #[inline]
     pub fn set(&self, value: T)
     where
@@ -376,7 +376,7 @@ impl<T> Parallel<Slot<T>> {
     /// As [`Slot::take`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::take`].
     #[inline]
     pub fn take(&self) -> T {
         self.0.take()
@@ -400,7 +400,7 @@ impl<T> Parallel<SharedSlot<T>> {
     /// As [`Slot::set`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::set`].
     #[inline]
     pub fn set(&self, value: T)
     where
@@ -412,7 +412,7 @@ impl<T> Parallel<SharedSlot<T>> {
     /// As [`Slot::take`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::take`].
     #[inline]
     pub fn take(&self) -> T {
         self.0.take()
@@ -421,7 +421,7 @@ impl<T> Parallel<SharedSlot<T>> {
     /// As [`SharedSlot::share`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`SharedSlot::share`].
     #[inline]
     pub fn share(&self) -> Lent<'_, T> {
         self.0.share()

@@ -35,7 +35,7 @@
 //!
 //! A pipeline runs on any [`ws_core::Spawn`].
 //!
-//! # What is promised
+//! # Guarantees
 //!
 //! 1. An item is in flight from its pull until it is done, skipped or a dead letter. There are
 //!    never more than [`in_flight`](Builder::in_flight) such items, even if a node or a sink

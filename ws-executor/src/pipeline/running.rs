@@ -218,7 +218,7 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Where the run is; see the example at [`Running::watch`].
+    /// Returns the progress of the run; see the example at [`Running::watch`].
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.0.progress()

@@ -60,7 +60,7 @@ impl<T> BatchOutcome for Option<T> {
 /// [`BatchCause::cause`], with the type first.
 ///
 /// # Errors
-/// As there.
+/// As [`BatchCause::cause`].
 pub fn cause<R: BatchCause, V>(with: R::With<V>) -> Result<V, R::Cause> {
     R::cause(with)
 }

@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
         cx: &mut Context<'_>,
     ) -> Poll<Polled<F::Output>> {
         let future = future.as_pin_mut().expect("dropped only when it is over");
-        // What a panic leaves behind is dropped by the caller.
+        // The caller drops the values that a panic leaves behind.
         match catch_unwind(AssertUnwindSafe(|| self.poll_inside(future, cx))) {
             Ok(Poll::Ready(Some(end))) => Poll::Ready(Polled::Done(end)),
             Ok(Poll::Ready(None)) => Poll::Ready(Polled::Skipped),
