@@ -13,9 +13,9 @@
 //!    thread does there happens before the next thread enters.
 //! 2. **Inside a life.** Every call except [`wake`](Driver::wake) and
 //!    [`block_on`](Driver::block_on) comes from a thread that is in
-//!    [`enter`](Driver::enter). This is the thread of a worker, or a thread that stands
-//!    in for the workers while all of them compute. The latter only polls the reactor,
-//!    with a timeout of zero.
+//!    [`enter`](Driver::enter). This is a worker's thread or a spare thread. A spare
+//!    thread polls tasks while every worker is busy, and calls `turn` with a timeout of
+//!    zero only.
 //!
 //! What the driver promises:
 //! 1. **A wake is not lost.** After a call of `wake`, the `turn` that is under way
@@ -70,8 +70,8 @@ pub type Visitor<'a> = Pin<&'a mut dyn Future<Output = ()>>;
 /// idle.turn(None); // returns at once
 /// ```
 pub trait Driver: Send + Sync + 'static {
-    /// Runs the whole life of a worker, or of a thread that stands in for the workers,
-    /// inside the thread context that the reactor's types need. It must call `life` once.
+    /// Runs the whole life of a worker, or of a spare thread, inside the thread context
+    /// that the reactor's types need. It must call `life` once.
     fn enter(&self, life: &mut dyn FnMut()) {
         life();
     }

@@ -21,9 +21,9 @@
 //!
 //! # What it does not do
 //!
-//! If all workers are kept, events wait for the `async-io` thread, which looks every 10 ms or
-//! so; a [spare thread](ws_executor::Builder::spares) polls the tasks that these events wake.
-//! Code that computes for long belongs into [`ws_executor::spawn_blocking`], into tasks that
+//! If every worker is busy in a poll, the `async-io` thread sees events, with a delay of up to
+//! about 10 ms. A [spare thread](ws_executor::Builder::spares) polls the tasks that these events
+//! wake. Code that computes for long belongs into [`ws_executor::spawn_blocking`], into tasks that
 //! yield, or into [`ws_executor::compute`]. The last runs the code on a worker which has no task
 //! to poll, and leaves tasks to the other workers.
 

@@ -1,8 +1,8 @@
 //! A picture of the graph as SVG, for the documentation.
 //!
-//! The layout is the simplest one that shows the order: every step stands one row below
-//! the lowest of those that it waits for, and within a row near the middle of them. Lines
-//! and text have the colour of the surrounding text, so that it fits every theme.
+//! The layout is the simplest one that shows the order. A step is one row below the lowest step
+//! that it waits for, and near the middle of all steps that it waits for. Lines and text have
+//! the colour of the surrounding text, so the picture fits every theme.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ struct Place {
     width: usize,
 }
 
-/// The picture, in one line: documentation ends raw HTML at an empty one.
+/// The picture, in one line: in documentation, an empty line ends raw HTML.
 pub(crate) fn svg(graph: &Graph) -> String {
     let places = places(graph);
     let right = places
@@ -103,7 +103,7 @@ fn places(graph: &Graph) -> Vec<Place> {
         })
         .collect();
     for row in 0..=rows.iter().copied().max().unwrap_or(0) {
-        // Under the middle of what each one waits for; rows above are placed already.
+        // Near the middle of the steps that it waits for; the rows above are placed already.
         let wish = |step: usize| {
             let needs = graph.nearest_needs(step);
             needs.iter().map(|&need| places[need].x).sum::<usize>() / needs.len().max(1)

@@ -35,7 +35,7 @@ pub(crate) fn duration(value: &Expr, errors: &mut Errors) -> Expr {
     }
 }
 
-/// Two of them: `"50ms..2s"`, or one for both.
+/// Two durations, `"50ms..2s"`, or one for both.
 pub(crate) fn range(value: &Expr, errors: &mut Errors) -> (Expr, Expr) {
     let Some(Lit::Str(text)) = literal(value) else {
         let both = duration(value, errors);

@@ -1,17 +1,17 @@
-//! One option as it is written: a name, and what is given with it.
+//! One option as written: its name and its value.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, Ident, Token, parenthesized};
 
-/// One option as it is written.
+/// One option as written.
 pub(crate) struct Entry {
     pub(crate) name: Ident,
     pub(crate) value: EntryValue,
 }
 
-/// What is given with its name.
+/// The value of an option.
 pub(crate) enum EntryValue {
     Flag,
     Is(Expr),
@@ -35,7 +35,7 @@ impl Parse for Entry {
     }
 }
 
-/// How a known option is written.
+/// The syntax of a known option, for messages.
 pub(crate) fn usage(name: &str) -> &'static str {
     match name {
         "retry" => "retry(3)` or `retry(3, backoff = \"50ms..2s\", when = is_transient)",

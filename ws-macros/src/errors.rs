@@ -8,11 +8,11 @@ use syn::Error;
 #[derive(Default)]
 pub(crate) struct Errors {
     errors: Vec<Error>,
-    /// rustc would say the same about the body.
+    /// rustc would report the same about the body.
     pub(crate) hide_body: bool,
-    /// rustc would say the same about the signature of `run`.
+    /// rustc would report the same about the signature of `run`.
     pub(crate) hide_run: bool,
-    /// There can be no module where this function is.
+    /// A module cannot stand where this function is.
     pub(crate) hide_module: bool,
 }
 
@@ -32,7 +32,7 @@ impl Errors {
         self.errors.extend(error);
     }
 
-    /// Adds all of others.
+    /// Adds the errors of `other`.
     pub(crate) fn append(&mut self, other: Self) {
         self.errors.extend(other.errors);
     }
@@ -41,15 +41,15 @@ impl Errors {
         self.errors.is_empty()
     }
 
-    /// `compile_error!` for each, in the order of the source where that is known.
+    /// A `compile_error!` for each error, in the order of the source where that is known.
     pub(crate) fn to_tokens(&self) -> TokenStream {
         self.errors.iter().map(Error::to_compile_error).collect()
     }
 }
 
-/// Tokens as one would write them, near enough for a message.
+/// Tokens as a programmer would write them, near enough for a message.
 pub(crate) fn tidy(tokens: TokenStream) -> String {
-    // Long ones come in several lines.
+    // Long tokens have several lines.
     let text = tokens.to_string();
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (from, to) in [

@@ -5,10 +5,10 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::Parser;
 
-/// What a name in a format string stands for.
+/// The role of a name in a format string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Capture {
-    /// `{name}`: what is shown.
+    /// `{name}`: the value that is shown.
     Value,
     /// `{:name$}`: a number.
     Width,
@@ -44,7 +44,7 @@ pub(crate) fn captures(text: &str) -> Vec<(String, Capture)> {
     names
 }
 
-/// What stands between the braces: a name, and after a colon perhaps `name$`s.
+/// Reads the text between two braces: a name, and `name$`s after a colon.
 fn argument(inside: &str, names: &mut Vec<(String, Capture)>) {
     let (name, spec) = inside.split_once(':').unwrap_or((inside, ""));
     let mut add = |name: &str, place| {

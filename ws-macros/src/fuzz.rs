@@ -1,7 +1,7 @@
-//! Whatever the macro is fed, it answers with code or with errors, and does not panic.
+//! For any input, the macro answers with code or with errors, and does not panic.
 //!
-//! Random changes of good programs: tokens dropped, doubled, swapped and moved. Always
-//! the same ones, so that a failure is the change's.
+//! The inputs are random changes of good programs: tokens are dropped, doubled, swapped and
+//! moved. The changes are the same in every run, so a failure comes from a change of the macro.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 
@@ -101,6 +101,6 @@ fn no_input_makes_the_macro_panic() {
         let output = output.unwrap_or_else(|_| panic!("round {round}: {text}"));
         accepted += usize::from(!output.contains("compile_error"));
     }
-    // Some must get as far as the expansion, or nothing was tested.
+    // Some programs must reach the expansion, or the test has tested nothing.
     assert!(accepted > 200, "only {accepted} programs were accepted");
 }

@@ -13,7 +13,7 @@ use crate::similar::nearest;
 /// `rate = "500/s"`.
 pub(crate) struct Rate {
     pub(crate) span: Span,
-    /// From one call to the next.
+    /// The time between the beginnings of two calls.
     pub(crate) interval: TokenStream,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Queue {
 /// `batch(x, max = 500, within = "200ms")`.
 pub(crate) struct Batch {
     pub(crate) span: Span,
-    /// The value that is gathered.
+    /// The value of which one call gets many.
     pub(crate) value: Ident,
     pub(crate) max: Expr,
     pub(crate) within: Expr,
@@ -41,7 +41,7 @@ pub(crate) struct Key {
 /// `flat`, or `flat = 8`.
 pub(crate) struct Flat {
     pub(crate) span: Span,
-    /// So many elements at a time; one if it is not said.
+    /// The number of elements that run at a time; one if it is missing.
     pub(crate) at_once: Option<Expr>,
 }
 
@@ -53,7 +53,7 @@ const PER: [(&str, u64); 4] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// A number that is not 0, as far as that can be seen.
+/// A number that must not be 0, as far as the macro can see it.
 pub(crate) fn not_zero(value: Expr, message: &str, errors: &mut Errors) -> Option<Expr> {
     if let Expr::Lit(ExprLit {
         lit: Lit::Int(number),
@@ -95,7 +95,7 @@ pub(crate) fn rate(span: Span, value: &Expr, errors: &mut Errors) -> Option<Rate
     }
 }
 
-/// The nanoseconds from one call to the next.
+/// The nanoseconds between the beginnings of two calls.
 fn interval(text: &str) -> Result<u64, String> {
     let wrong = || {
         format!(

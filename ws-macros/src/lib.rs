@@ -2,12 +2,12 @@
 //!
 //! | file | stage |
 //! |---|---|
-//! | `parse` | the function as it is written: inputs, steps, options |
-//! | `lower` | the graph: values, users, who waits for whom |
+//! | `parse` | the function as written: inputs, steps, options |
+//! | `lower` | the graph: values, their users, and which step waits for which |
 //! | `validate` | one function for each rule; all errors are reported together |
-//! | `expand` | the function itself, and the module beside it |
+//! | `expand` | the function itself, and the module of the same name |
 //!
-//! The macro is documented where it is used: `ws_executor::graph`.
+//! The documentation of the macro is in `ws_executor::graph`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! From statements to a graph: who makes which value, who uses it, who waits for whom.
+//! From statements to a graph: which step makes and uses each value, and which step waits for
+//! which.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,29 +14,30 @@ use crate::similar::nearest;
 pub(crate) struct Graph {
     pub(crate) parsed: Parsed,
     pub(crate) values: Vec<Value>,
-    /// Every name that each step uses, known or not.
+    /// Every name that each step uses, even if it is not that of a value.
     pub(crate) uses: Vec<Vec<Use>>,
     /// The steps that each step waits for.
     pub(crate) needs: Vec<BTreeSet<usize>>,
-    /// The steps in an order in which they can run; as written, but for `after`.
+    /// The steps in an order in which they can run: that of the source, except for `after`.
     pub(crate) order: Vec<usize>,
     /// `ancestors[a][b]`: step `a` is ordered after step `b`.
     pub(crate) ancestors: Vec<Vec<bool>>,
     /// Steps that wait for themselves, which only `after` can cause.
     pub(crate) cyclic: Vec<usize>,
-    /// The step with `flat`: what is below it runs for each of its elements.
+    /// The step with `flat`: the steps below run for each of its elements.
     pub(crate) flat: Option<usize>,
     /// Names that may be misspelt.
     pub(crate) slips: Vec<Slip>,
 }
 
-/// A value: an input, or what a node binds.
+/// A value: an input, or a name that a node binds.
 pub(crate) struct Value {
     pub(crate) name: Ident,
     pub(crate) maker: Maker,
-    /// In the order of the source, each once.
+    /// The steps that use it, in the order of the source, each once.
     pub(crate) users: Vec<usize>,
-    /// The user that gets it by value: the only one, or the one after all others.
+    /// The user that gets it by value: the only user, or the one that is ordered after all
+    /// others.
     pub(crate) mover: Option<usize>,
 }
 
@@ -49,11 +51,11 @@ pub(crate) enum Maker {
 pub(crate) struct Use {
     pub(crate) name: Ident,
     pub(crate) position: Position,
-    /// The value that it names.
+    /// The value of this name, if there is one.
     pub(crate) value: Option<usize>,
 }
 
-/// A name that is nearly that of a value, and may be meant to be it.
+/// A name that is similar to the name of a value, and may be a misspelling of it.
 pub(crate) struct Slip {
     pub(crate) step: usize,
     pub(crate) name: Ident,
@@ -73,7 +75,7 @@ impl Graph {
         let flat = parsed.steps.iter().position(is_flat);
         for value in &mut values {
             let mover = mover(&parsed, value, &ancestors);
-            // Several elements may use what is above them, so none of them owns it.
+            // Several elements may use values from above `flat`, so no element owns them.
             value.mover = mover.filter(|&mover| !crosses(flat, value.maker, mover));
         }
         let slips = slips(&parsed, &values, &uses);
@@ -94,7 +96,7 @@ impl Graph {
         &self.parsed.steps
     }
 
-    /// The step that binds `name`, wherever it stands.
+    /// The step that binds `name`, in any place.
     pub(crate) fn binder(&self, name: &Ident) -> Option<usize> {
         binder(&self.parsed, name)
     }
@@ -112,7 +114,7 @@ impl Graph {
         (0..self.values.len()).filter(move |&value| self.values[value].maker == Maker::Step(step))
     }
 
-    /// What a step waits for, without what those wait for anyway.
+    /// The steps that a step waits for, without those that follow from the others.
     pub(crate) fn nearest_needs(&self, step: usize) -> Vec<usize> {
         let needs = &self.needs[step];
         needs
@@ -148,7 +150,7 @@ impl Graph {
             .collect()
     }
 
-    /// Whether a step is one that runs for each element of a node with `flat`.
+    /// Whether a step runs for each element of a node with `flat`.
     pub(crate) fn is_below_flat(&self, step: usize) -> bool {
         self.flat.is_some_and(|flat| step > flat)
     }
@@ -158,8 +160,8 @@ impl Graph {
         crosses(self.flat, self.values[value].maker, usize::MAX)
     }
 
-    /// Whether only a pipeline can run this: a call has one result, and this has none or
-    /// many.
+    /// Whether only a pipeline can run this graph: a call has one result, and this graph has
+    /// none or many.
     pub(crate) fn needs_stream(&self) -> bool {
         self.flat.is_some()
             || self
@@ -168,7 +170,7 @@ impl Graph {
                 .any(|step| !step.traits.skips.is_empty())
     }
 
-    /// The steps with a queue for which `step` is the one before.
+    /// The steps with a queue whose only predecessor is `step`.
     pub(crate) fn queues_after(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.steps().len()).filter(move |&other| {
             self.steps()[other].options.queue.is_some() && self.nearest_needs(other) == [step]
@@ -182,7 +184,7 @@ impl Graph {
     }
 }
 
-/// Whether a value would go from above `flat` to a user below.
+/// Whether a value goes from above `flat` to a user below.
 fn crosses(flat: Option<usize>, maker: Maker, user: usize) -> bool {
     flat.is_some_and(|flat| {
         let above = match maker {
@@ -239,8 +241,8 @@ fn names_of(step: &Step) -> Vec<(Ident, Position)> {
 
 fn find_uses(parsed: &Parsed, values: &mut [Value]) -> Vec<Vec<Use>> {
     let mut all = Vec::new();
-    // Inputs first, then each node once the walk has passed it: a name is known only
-    // below its definition.
+    // Inputs first, then the names of each node once the walk has passed it: a name is known
+    // only below its definition.
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut defined = 0;
     for (index, step) in parsed.steps.iter().enumerate() {
@@ -271,8 +273,8 @@ fn find_uses(parsed: &Parsed, values: &mut [Value]) -> Vec<Vec<Use>> {
     all
 }
 
-/// Names that are like those of values. Others are left alone: they may be constants or
-/// functions. So may be those in the place of a callee or of an argument of a method.
+/// Names that are similar to those of values. Other names may be constants or functions, and
+/// are ignored. So are names in the position of a callee or of an argument of a method.
 fn slips(parsed: &Parsed, values: &[Value], uses: &[Vec<Use>]) -> Vec<Slip> {
     let is_unknown = |used: &&Use| {
         let likely_value = matches!(
@@ -336,8 +338,8 @@ fn add_after(parsed: &Parsed, needs: &mut [BTreeSet<usize>]) {
     }
 }
 
-/// A fence, and the tail, waits for all above and precedes all below; so does a node with
-/// `flat`. Edges to the fences next to a step are enough.
+/// A fence or the tail waits for all steps above, and all steps below wait for it. The same
+/// holds for a node with `flat`. Edges between a step and the nearest fences are enough.
 fn add_fences(parsed: &Parsed, needs: &mut [BTreeSet<usize>]) {
     let mut above: Vec<usize> = Vec::new();
     let mut last_fence = None;
@@ -352,7 +354,7 @@ fn add_fences(parsed: &Parsed, needs: &mut [BTreeSet<usize>]) {
     }
 }
 
-/// The users of an exclusive resource wait for each other, in the order of the source.
+/// The users of an exclusive input wait for each other, in the order of the source.
 fn add_exclusive(parsed: &Parsed, values: &[Value], needs: &mut [BTreeSet<usize>]) {
     for value in values {
         let Maker::Input(input) = value.maker else {
@@ -370,7 +372,7 @@ fn add_exclusive(parsed: &Parsed, values: &[Value], needs: &mut [BTreeSet<usize>
     }
 }
 
-/// A topological order that keeps to the source where it can, and what is on a cycle.
+/// A topological order that is close to the source, and the steps on a cycle.
 fn sort(needs: &[BTreeSet<usize>]) -> (Vec<usize>, Vec<usize>) {
     let mut order = Vec::new();
     let mut done = vec![false; needs.len()];

@@ -1,10 +1,10 @@
-//! What is known about the input of a macro call.
+//! What the macro knows about the input of other macros.
 //!
-//! A macro may do anything with its tokens. Those of the standard library that take
-//! expressions are known by their names, and so are the ones that wait for several
-//! futures: their input is read, and names in it mean what they do elsewhere. The input
-//! of any other macro is left as it is; if it reads as expressions, that tells at least
-//! what it binds itself, and which `?` is its own.
+//! A macro may do anything with its tokens. Some macros are known by their names: those of the
+//! standard library that take expressions, and those that wait for several futures. The input
+//! of a known macro is read, and names in it mean what they do elsewhere. The input of any
+//! other macro is left as it is. If it reads as expressions, it still tells which names it
+//! binds itself, and which `?` is its own.
 
 use std::str::FromStr;
 
@@ -17,7 +17,7 @@ use syn::{Expr, Macro, Pat, Token};
 /// The input of a macro call.
 pub(crate) struct MacroInput {
     pub(crate) shape: Shape,
-    /// The macro is known: its tokens may be changed, because nobody sees them.
+    /// The macro is known: it does not show its tokens, so they may be changed.
     pub(crate) known: bool,
 }
 
@@ -43,11 +43,11 @@ pub(crate) struct List {
 pub(crate) enum Format {
     None,
     At(usize),
-    /// Nobody knows.
+    /// Unknown.
     Any,
 }
 
-/// `value, pattern if guard`, and what `assert_matches!` says if it fails.
+/// `value, pattern if guard`, and the message of `assert_matches!`.
 pub(crate) struct Matches {
     pub(crate) value: Expr,
     comma: Token![,],
@@ -98,8 +98,8 @@ pub(crate) fn read(mac: &Macro) -> MacroInput {
     }
 }
 
-/// What `assert!` says by itself, as further input: it shows its condition as it was
-/// written, and not as it was changed.
+/// The message of `assert!`, as further input. The macro would show the changed condition; this
+/// shows the condition as written.
 pub(crate) fn own_message(mac: &Macro) -> Option<TokenStream> {
     let name = &mac.path.segments.last()?.ident;
     let Shape::List(List { items, .. }) = read(mac).shape else {
@@ -113,7 +113,7 @@ pub(crate) fn own_message(mac: &Macro) -> Option<TokenStream> {
     Some(quote::quote!(#comma "assertion failed: {}", #condition))
 }
 
-/// The only input of a macro, as in the source if that can be had.
+/// The only input of a macro, as written in the source if the source is known.
 fn written(mac: &Macro) -> String {
     let source = || {
         let text = mac.delimiter.span().join().source_text()?;

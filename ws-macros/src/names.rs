@@ -1,14 +1,13 @@
-//! Which names an expression uses, found on the syntax tree.
+//! The names that an expression uses, found on the syntax tree.
 //!
-//! A use is a path of one segment in the place of a value. Field and method names are
-//! none, and neither is a name that a closure, a `let`, a `match` arm or a loop inside
-//! the expression binds itself: the walk keeps the scopes that Rust would. In the input
-//! of a macro that is known ([`macros`]) uses are found like anywhere else, and `{name}`
-//! in a format string is one. In any other macro every identifier of that name is taken
-//! for one, unless it is seen to be something else.
+//! A use is a path of one segment in the position of a value. Field and method names are not
+//! uses. Nor is a name that a closure, a `let`, a `match` arm or a loop inside the expression
+//! binds: the walk keeps scopes as Rust does. In the input of a known macro ([`macros`]) uses
+//! are found as everywhere else, and `{name}` in a format string is a use. In any other macro
+//! every identifier of that name counts as a use, unless it is clearly something else.
 //!
-//! The same walk replaces uses, which the expansion needs for values that are lent; but
-//! not in macros that are not known, which may show their input as text, or want a name.
+//! The same walk replaces uses, which the expansion needs for shared values. It does not
+//! replace in unknown macros, because they may show their input as text, or need a name.
 
 use std::collections::HashSet;
 
@@ -22,26 +21,26 @@ use syn::{Block, Expr, ExprLit, Ident, Lit, LitStr, Macro, Pat, Stmt, Token};
 use crate::format;
 use crate::macros::{self, Format, List, Shape};
 
-/// Where a name stands, as far as that tells what it may be.
+/// The position of a name, as far as it says what the name may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     /// `name(…)`: most likely a function.
     Callee,
     /// `f(name)`.
     Argument,
-    /// `x.f(name)`: perhaps a function as well.
+    /// `x.f(name)`: may be a function, too.
     MethodArgument,
     /// Anywhere else in an expression.
     Place,
     /// `{name}` in a format string; cannot be replaced.
     Format,
-    /// In a macro that is not known, or a width in a format string; cannot be replaced.
+    /// In an unknown macro, or a width in a format string; cannot be replaced.
     Opaque,
 }
 
-/// What is done with each use.
+/// What is done with each use: a visitor.
 pub(crate) trait Uses {
-    /// Looks at a use, and may replace it.
+    /// Visits a use, and may replace it.
     fn found(&mut self, name: &Ident, position: Position) -> Option<Expr>;
 }
 
@@ -66,7 +65,7 @@ pub(crate) fn walk_stmt(stmt: &mut Stmt, uses: &mut (impl Uses + ?Sized)) {
     Walk::new(uses).visit_stmt_mut(stmt);
 }
 
-/// The names in a pattern that always matches, in order: there is nothing but bindings.
+/// The names in a pattern that always matches, in order: such a pattern has only bindings.
 pub(crate) fn bound_names(pat: &Pat) -> Vec<Ident> {
     struct Bound(Vec<Ident>);
     impl<'ast> Visit<'ast> for Bound {
@@ -83,15 +82,15 @@ pub(crate) fn bound_names(pat: &Pat) -> Vec<Ident> {
     bound.0
 }
 
-/// The names that a pattern binds which may fail to match. By convention a name in
-/// capitals is a constant or a unit variant there.
+/// The names that a pattern binds which may fail to match. By convention, a name in such a
+/// pattern that begins with a capital is a constant or a unit variant.
 fn matched_names(pat: &Pat) -> Vec<Ident> {
     let mut names = bound_names(pat);
     names.retain(|name| !is_upper(name));
     names
 }
 
-/// Whether a name is in capitals, or begins with one.
+/// Whether a name begins with a capital.
 pub(crate) fn is_upper(name: &Ident) -> bool {
     name.unraw().to_string().starts_with(char::is_uppercase)
 }
@@ -99,9 +98,9 @@ pub(crate) fn is_upper(name: &Ident) -> bool {
 struct Walk<'u, U: ?Sized> {
     /// Names that the expression binds itself, innermost last.
     scopes: Vec<HashSet<Ident>>,
-    /// Inside of a macro that is not known.
+    /// The walk is inside an unknown macro.
     opaque: bool,
-    /// How many uses were replaced.
+    /// The number of uses that were replaced.
     replaced: usize,
     uses: &'u mut U,
 }
@@ -170,7 +169,7 @@ impl<'u, U: Uses + ?Sized> Walk<'u, U> {
         }
     }
 
-    /// A format string, beside arguments that are `named`.
+    /// A format string, with the names of the arguments after it.
     fn format(&mut self, text: &LitStr, named: &[Ident]) {
         for (name, place) in format::captures(&text.value()) {
             let position = match place {
@@ -207,7 +206,7 @@ impl<'u, U: Uses + ?Sized> Walk<'u, U> {
 }
 
 /// Whether an identifier in the input of a macro is a field, a method, a part of a path, a
-/// lifetime, or the name that an argument is given.
+/// lifetime, or the name of an argument.
 fn is_no_value(tokens: &[TokenTree], index: usize) -> bool {
     let is = |at: Option<usize>, char| {
         let token = at.and_then(|at| tokens.get(at));
@@ -229,7 +228,7 @@ fn argument_name(item: &Expr) -> Option<Ident> {
     }
 }
 
-/// The name, if the expression is just that.
+/// The name, if the expression is only a name.
 fn single(expr: &Expr) -> Option<Ident> {
     match expr {
         Expr::Path(path) if path.qself.is_none() => path.path.get_ident().cloned(),
@@ -385,7 +384,7 @@ impl<U: Uses + ?Sized> VisitMut for Walk<'_, U> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-/// The value that an item inside a block gives a name to.
+/// The name of the value that an item inside a block defines.
 fn item_name(item: &syn::Item) -> Option<Ident> {
     match item {
         syn::Item::Fn(item) => Some(item.sig.ident.clone()),

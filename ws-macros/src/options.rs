@@ -34,7 +34,7 @@ pub(crate) struct Options {
     pub(crate) spawn: Option<Span>,
     pub(crate) graph: Option<Span>,
     pub(crate) name: Option<LitStr>,
-    /// Something is wrong with them, so nothing is concluded from what is not there.
+    /// The options have an error, so a missing option means nothing.
     pub(crate) broken: bool,
 }
 
@@ -57,10 +57,10 @@ impl Options {
         self.retry.is_some() || self.timeout.is_some() || self.fallback.is_some()
     }
 
-    /// The expressions that use values of the graph like the node itself, but `when`.
+    /// The expressions that use values of the graph like the node itself, except `when`.
     pub(crate) fn values(&self) -> impl Iterator<Item = &Expr> {
         let retry = self.retry.as_ref();
-        // A back-off that is not a literal is twice the same.
+        // A back-off that is not a literal stands in both places.
         let pause = retry.and_then(|retry| retry.backoff.as_ref().map(|(first, _)| first));
         let timeout = self.timeout.as_ref().map(|timeout| &timeout.duration);
         let fallback = self.fallback.as_ref();
@@ -74,7 +74,7 @@ impl Options {
             .chain(key)
     }
 
-    /// What says of an error whether the node is tried again.
+    /// The function that decides, for an error, whether the node is retried.
     pub(crate) fn when(&self) -> Option<&Expr> {
         self.retry.as_ref()?.when.as_ref()
     }

@@ -1,4 +1,4 @@
-//! The function as it is written: inputs, steps and options, not yet a graph.
+//! The function as written: inputs, steps and options, not yet a graph.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
@@ -13,23 +13,23 @@ use crate::options::Options;
 use crate::similar::nearest;
 use crate::traits::Traits;
 
-/// What stands in `#[task_graph(…)]`.
+/// The arguments of `#[task_graph(…)]`.
 pub(crate) struct Args {
     /// Values may be `!Send`; there is no parallel run.
     pub(crate) local: bool,
-    /// Whether the return type is a `Result` or an `Option`, if its name does not tell.
+    /// Whether the return type is a `Result` or an `Option`, if the user has said so.
     pub(crate) fallible: Option<bool>,
-    /// Where the runtime is.
+    /// The path of the runtime.
     pub(crate) krate: syn::Path,
 }
 
 /// A function under `#[task_graph]`.
 pub(crate) struct Parsed {
     pub(crate) args: Args,
-    /// The function without our own attributes: what is compiled beside an error.
+    /// The function without the attributes of this macro. It is compiled beside an error.
     pub(crate) plain: ItemFn,
     pub(crate) inputs: Vec<Input>,
-    /// Items inside of the body: they are no steps.
+    /// Items inside the body: they are not steps.
     pub(crate) items: Vec<Item>,
     pub(crate) steps: Vec<Step>,
     pub(crate) output: Type,
@@ -51,7 +51,7 @@ pub(crate) struct Shared {
 /// A statement of the body.
 pub(crate) struct Step {
     pub(crate) kind: Kind,
-    /// What it is called in messages and drawings.
+    /// Its name in messages and drawings.
     pub(crate) name: String,
     /// The names that it binds.
     pub(crate) names: Vec<Ident>,
@@ -61,7 +61,7 @@ pub(crate) struct Step {
 
 #[expect(clippy::large_enum_variant, reason = "most steps are nodes")]
 pub(crate) enum Kind {
-    /// `let`: runs when its inputs are there.
+    /// A `let`: runs when its inputs are there.
     Node(Node),
     /// Any other statement.
     Fence(Stmt),
@@ -121,7 +121,7 @@ impl Parse for Args {
     }
 }
 
-/// The path of the runtime, perhaps in a string, as other macros have it.
+/// The path of the runtime, perhaps in a string, as in other macros.
 fn krate(input: ParseStream<'_>) -> syn::Result<syn::Path> {
     if input.peek(syn::LitStr) {
         input
@@ -133,7 +133,7 @@ fn krate(input: ParseStream<'_>) -> syn::Result<syn::Path> {
 }
 
 impl Parsed {
-    /// Reads the function; what is wrong with it goes to `errors`.
+    /// Reads the function. Errors go to `errors`.
     pub(crate) fn new(args: Args, function: ItemFn, errors: &mut Errors) -> Self {
         let mut plain = function;
         let inputs = inputs(&mut plain, errors);
@@ -154,18 +154,17 @@ impl Parsed {
 
     /// Whether nodes are compiled so that `?` may end the run.
     ///
-    /// Also without any `?`, if the type is one that works with it: a macro may hide one,
-    /// and `Err` is a failure to a pipeline. What the type is, only its name can tell here;
-    /// that no other type is a `Result` after all is left to the compiler, by
-    /// `rt::Returned`.
-    /// What looks like a `?` in a macro is none if the type is known not to work with it.
+    /// This is also so without any `?`, if the return type works with it: a macro may hide a
+    /// `?`, and `Err` is a failure to a pipeline. Here only the name of the type is known.
+    /// `rt::Returned` lets the compiler check that no other type is a `Result` after all. If
+    /// the type is known not to work with `?`, an apparent `?` in a macro does not count.
     pub(crate) fn fallible(&self) -> bool {
         let never = self.args.fallible == Some(false) || is_no_result(&self.output);
         let fails = |traits: &Traits| !traits.questions.is_empty() || (traits.may_fail && !never);
         self.named_fallible() || self.steps.iter().any(|step| fails(&step.traits))
     }
 
-    /// The same, as far as the signature tells.
+    /// As [`fallible`](Self::fallible), by the signature alone.
     pub(crate) fn named_fallible(&self) -> bool {
         let named = match &self.output {
             Type::Path(path) => path
@@ -179,7 +178,7 @@ impl Parsed {
     }
 }
 
-/// A type without the parentheses around it, and without the invisible ones of a macro's
+/// A type without the parentheses around it, and without the invisible group of a macro's
 /// `$ty`.
 fn bare(ty: &Type) -> &Type {
     match ty {
@@ -189,7 +188,7 @@ fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// Whether a type is known to work without `?`. Other types are left to rustc.
+/// Whether a type is known not to work with `?`. Other types are left to rustc.
 pub(crate) fn is_no_result(ty: &Type) -> bool {
     const PLAIN: [&str; 22] = [
         "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64",
@@ -362,7 +361,7 @@ fn tail(expr: Expr) -> Step {
     }
 }
 
-/// The attributes of the expressions that may stand as a statement with one.
+/// The attributes of an expression that may stand as a statement with attributes.
 fn expr_attrs(expr: &mut Expr) -> Option<&mut Vec<Attribute>> {
     match expr {
         Expr::Await(expr) => Some(&mut expr.attrs),
@@ -389,7 +388,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream, errors: &mut Errors) -
     match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => Some(Parsed::new(args, function, errors)),
         Err(error) => {
-            // rustc says what is wrong with it in its own words, too.
+            // rustc reports the error in its own words, too.
             let what = if begins_as_async_fn.parse2(item).is_ok() {
                 "this function cannot be read"
             } else {

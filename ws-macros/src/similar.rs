@@ -1,9 +1,10 @@
-//! Did you mean? The nearest of some names.
+//! The most similar of some names, for "did you mean".
 
-/// The known name that `word` is most likely a slip of, if one is near enough.
+/// The known name of which `word` is most likely a misspelling, if one is near enough.
 ///
-/// Near is the optimal string alignment distance (insert, delete, replace, swap two
-/// neighbours), at most a third of the word's length; a single letter is like no other.
+/// The distance is the optimal string alignment distance (insert, delete, replace, swap two
+/// neighbours). Near is at most a third of the word's length. A single letter is not near to
+/// any name.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match word.chars().count() {
         0 | 1 => 0,

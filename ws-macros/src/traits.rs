@@ -1,4 +1,4 @@
-//! What an expression does besides computing: awaiting, failing, returning.
+//! What an expression does besides computing: it awaits, fails, returns.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -7,20 +7,21 @@ use syn::{Expr, Stmt};
 
 use crate::macros::{self, Shape};
 
-/// What was found outside of closures, async blocks and items, which have their own.
+/// What was found in an expression. Closures, async blocks and items are left out: their
+/// `.await`, `?` and `return` are their own.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Traits {
     /// There is an `.await`.
     pub(crate) awaits: bool,
-    /// Where `?` is.
+    /// The positions of `?`.
     pub(crate) questions: Vec<Span>,
-    /// Some of them are in macros, which are not looked into again.
+    /// Some of them are in macros, where the expansion does not replace them.
     pub(crate) hidden: bool,
     /// There may be a `?` in a macro whose input is not expressions.
     pub(crate) may_fail: bool,
-    /// Where `return` is.
+    /// The positions of `return`.
     pub(crate) returns: Vec<Span>,
-    /// Where `skip!()` is.
+    /// The positions of `skip!()`.
     pub(crate) skips: Vec<Span>,
 }
 
@@ -42,7 +43,7 @@ impl Traits {
         !self.questions.is_empty() || self.may_fail
     }
 
-    /// The only `?`, if it can be seen.
+    /// The only `?`, if there is one and it is visible.
     pub(crate) fn only_question(&self) -> Option<Span> {
         match self.questions[..] {
             [question] if !self.hidden && !self.may_fail => Some(question),
@@ -50,7 +51,7 @@ impl Traits {
         }
     }
 
-    /// Looks at an expression inside of a macro.
+    /// Reads an expression inside a macro.
     fn look(&mut self, expr: &Expr) {
         let inside = Self::of_expr(expr);
         self.awaits |= inside.awaits;
@@ -59,7 +60,7 @@ impl Traits {
         self.questions.extend(inside.questions);
     }
 
-    /// Looks at the raw input of a macro. A `?` that follows nothing is no operator.
+    /// Reads the raw input of a macro. A `?` without an operand before it is not an operator.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut operand = false;
         let mut own = false;
@@ -83,8 +84,8 @@ impl Traits {
     }
 }
 
-/// Whether a macro call is `skip!()`, which ends an item without a result. A macro of the
-/// user's own by that name is called by a path.
+/// Whether a macro call is `skip!()`, which ends an item without a result. A user's macro of
+/// that name must be called by a path.
 pub(crate) fn is_skip(mac: &syn::Macro) -> bool {
     mac.path.is_ident("skip") && mac.tokens.is_empty()
 }
@@ -110,7 +111,7 @@ impl<'ast> Visit<'ast> for Traits {
             self.skips.push(mac.path.span());
             return;
         }
-        // `join!` and `select!` of all crates await; others do if they are seen to.
+        // `join!` and `select!` of all crates await. Other macros do if an `.await` is visible.
         let name = mac
             .path
             .segments

@@ -31,8 +31,8 @@
 //!   the task goes into the ring of that `run`, without a lock. async-executor sends every
 //!   task through one queue. An idle `run` steals half of another `run`'s ring. Tasks that
 //!   are woken on other threads, and the overflow of rings, go to the injector.
-//! - **Sleeping.** Of ws-executor's rules, those apply that need no threads of the executor's
-//!   own. A push notifies one sleeper, unless a `run` is already searching. The last
+//! - **Sleeping.** The rules of ws-executor apply, except those that need threads of the
+//!   executor. A push notifies one sleeper, unless a `run` is already searching. The last
 //!   searcher that finds a task notifies the next sleeper (module `sleepers`).
 //! - **`run`** polls its future first, as the original does. But if the `run` was notified of
 //!   a task, it polls one task before that, because the future may block.

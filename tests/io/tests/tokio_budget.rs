@@ -229,7 +229,7 @@ fn executors_in_turns() {
 
 /// The only worker computes, so that a spare thread polls the task that waits.
 #[test]
-fn on_a_stand_in() {
+fn on_a_spare_thread() {
     guard("spare thread", || {
         let executor = start(1);
         let handle = executor.handle();

@@ -62,7 +62,7 @@ fn a_timer_is_waited_for_after_a_shutdown_inside() {
 
 /// The only worker computes, so that a spare thread polls the task that waits.
 #[test]
-fn a_timer_is_waited_for_on_a_stand_in() {
+fn a_timer_is_waited_for_on_a_spare_thread() {
     guard("timer, spare thread", || {
         let executor = start(1);
         let handle = executor.handle();

@@ -1,5 +1,5 @@
-//! While joins or computations keep all workers, tasks are polled all the same: by a
-//! stand-in, which is no worker.
+//! While joins or computations keep all workers busy, a spare thread polls tasks. It is not a
+//! worker.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -158,10 +158,10 @@ fn all_that_tasks_do_goes_on() {
     });
 }
 
-/// A join in a task that the spare thread polls goes to a worker, with all that is inside: on
-/// the spare thread, each join would be one more task that someone waits for.
+/// A join in a task that the spare thread polls runs on a worker, with all joins inside it. On
+/// the spare thread, each of these joins would be one more task to wait for.
 #[test]
-fn a_join_on_the_stand_in_waits_for_a_worker() {
+fn a_join_on_a_spare_thread_waits_for_a_worker() {
     fn names(depth: u32) -> Vec<String> {
         if depth == 0 {
             let thread = thread::current();
@@ -184,7 +184,7 @@ fn a_join_on_the_stand_in_waits_for_a_worker() {
                 })
                 .detach();
             assert_eq!(names_are.recv().unwrap(), ["ws-spare"]);
-            // Other tasks are polled meanwhile: there is another stand-in.
+            // Other tasks are polled meanwhile: by another spare thread.
             for number in 0..10 {
                 assert_eq!(
                     executor.block_on(executor.spawn(async move { number })),

@@ -14,17 +14,17 @@ use super::observe::{At, Observer, tell};
 use super::slot::Slot;
 use super::{ThreadTimer, TimedOut, Timer};
 
-/// Where a node runs: whose time it is, and who watches.
+/// Where a node runs: its timer, its observer, its counter of retries.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub(super) timer: &'a dyn Timer,
     pub(super) observer: Option<(&'a Arc<dyn Observer>, At)>,
-    /// Counts retries.
+    /// The counter of retries.
     pub(super) retried: Option<&'a AtomicU64>,
 }
 
 impl Site<'static> {
-    /// A plain call: nobody watches.
+    /// The site of a plain call: no observer.
     pub fn plain() -> Self {
         Self {
             timer: &ThreadTimer,
@@ -40,27 +40,28 @@ impl fmt::Debug for Site<'_> {
     }
 }
 
-/// What each attempt of a node has to pass: the gates of the graph, and for an item of a
-/// pipeline its places before nodes.
+/// What each attempt of a node must pass: the gates of the graph, and in a pipeline the queues
+/// before nodes.
 #[derive(Clone, Copy, Default)]
 pub struct Pass<'a, 'g> {
     pub(super) limit: Option<&'g Limit>,
     pub(super) rate: Option<(&'g Rate, &'g dyn Timer)>,
-    /// The place before this node, which is free as soon as the node is entered.
+    /// The item's permit of the queue before this node, given back as soon as the item enters
+    /// the node.
     pub(super) place: Option<&'a Slot<Permit<'g>>>,
-    /// The places before the next node, and where the one of this item is kept.
+    /// The queue before the next node, and the slot for the item's permit of it.
     pub(super) next: Option<(&'g Limit, &'a Slot<Permit<'g>>)>,
-    /// After the last failure the item goes on to the next node all the same.
+    /// The node has a `fallback`: after the last failure, the item continues to the next node.
     pub(super) falls_back: bool,
 }
 
 impl<'a, 'g> Pass<'a, 'g> {
-    /// Nothing.
+    /// No gates.
     pub fn free() -> Self {
         Self::default()
     }
 
-    /// A limit.
+    /// A limit alone.
     pub fn limit(limit: &'g Limit) -> Self {
         Self {
             limit: Some(limit),
@@ -68,7 +69,7 @@ impl<'a, 'g> Pass<'a, 'g> {
         }
     }
 
-    /// The place that this item has before the node.
+    /// Sets the slot with the item's permit of the queue before this node.
     #[must_use]
     pub fn from(self, place: &'a Slot<Permit<'g>>) -> Self {
         Self {
@@ -77,7 +78,8 @@ impl<'a, 'g> Pass<'a, 'g> {
         }
     }
 
-    /// A place before the next node: without one, the item stays in this node.
+    /// Sets the queue before the next node: until the item has a permit of it, it stays in this
+    /// node.
     #[must_use]
     pub fn then(self, places: &'g Limit, kept: &'a Slot<Permit<'g>>) -> Self {
         Self {
@@ -86,7 +88,7 @@ impl<'a, 'g> Pass<'a, 'g> {
         }
     }
 
-    /// The node has a `fallback`.
+    /// Says that the node has a `fallback`.
     #[must_use]
     pub fn or_fallback(self) -> Self {
         Self {
@@ -95,7 +97,7 @@ impl<'a, 'g> Pass<'a, 'g> {
         }
     }
 
-    /// Waits for a permit, and with it for the moment of this call.
+    /// Waits for a permit of the limit, and then for the moment that the rate allows.
     pub async fn enter(&self) -> Option<Permit<'g>> {
         let permit = match self.limit {
             Some(limit) => Some(limit.acquire().await),
@@ -105,12 +107,12 @@ impl<'a, 'g> Pass<'a, 'g> {
             rate.pass(timer).await;
         }
         if let Some(place) = self.place {
-            drop(place.take_if_full()); // Nothing is there for the second attempt.
+            drop(place.take_if_full()); // The slot is empty at the second attempt.
         }
         permit
     }
 
-    /// Waits for a place before the next node.
+    /// Waits for a permit of the queue before the next node.
     pub async fn leave(&self) {
         if let Some((places, kept)) = self.next {
             kept.set(places.acquire().await);
@@ -124,7 +126,7 @@ impl fmt::Debug for Pass<'_, '_> {
     }
 }
 
-/// How often and how fast a node is tried again.
+/// How often and with which pauses a node is retried.
 #[derive(Clone, Copy, Debug)]
 pub struct Retry {
     /// Attempts after the first one.
@@ -147,16 +149,16 @@ impl Retry {
 /// Why the last attempt failed.
 #[derive(Debug)]
 pub enum AttemptFailure<E> {
-    /// It returned this.
+    /// The node's error.
     Error(E),
-    /// It took too long.
+    /// The attempt took longer than `timeout`.
     TimedOut(TimedOut),
 }
 
-/// Tries until an attempt succeeds, an error is final, or `retry` says that it is enough.
+/// Runs attempts until one succeeds, an error is final, or no retries are left.
 ///
-/// `timeout` is for each attempt. One that takes too long is dropped before the next one
-/// begins, and is always worth another one. `pass` is for each attempt as well; waiting
+/// `timeout` applies to each attempt. An attempt that takes too long is dropped before the next
+/// one begins, and `again` is not asked about it. `pass` applies to each attempt, too; waiting
 /// for a permit does not count as time of the attempt.
 ///
 /// # Errors
@@ -167,7 +169,7 @@ pub async fn attempts<T, E, Fut>(
     timeout: Option<Duration>,
     pass: Pass<'_, '_>,
     attempt: impl Fn() -> Fut,
-    // After the attempt, which says what an error is.
+    // After `attempt`, from which the compiler infers `E`.
     again: impl Fn(&E) -> bool,
 ) -> Result<T, AttemptFailure<E>>
 where
@@ -186,7 +188,7 @@ where
         if succeeded || (over && pass.falls_back) {
             pass.leave().await;
         }
-        drop(permit); // Nobody waits for one that sleeps.
+        drop(permit); // A node that sleeps keeps no permit.
         match result {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) if over => return Err(AttemptFailure::Error(error)),
@@ -207,11 +209,11 @@ where
     }
 }
 
-/// The one attempt of a node without `retry`: as [`attempts`], but the attempt may use up
-/// what it has.
+/// Runs the one attempt of a node without `retry`: as [`attempts`], but the attempt may consume
+/// its captures.
 ///
 /// # Errors
-/// Its failure.
+/// The failure of the attempt.
 pub async fn once<T, E>(
     site: Site<'_>,
     timeout: Option<Duration>,
@@ -244,7 +246,7 @@ async fn within<F: Future>(
         let Some(timeout) = timeout else {
             return Poll::Pending;
         };
-        // Made only for a future that is not ready at once.
+        // The sleep is made only if the future is not ready at once.
         let sleep = sleep.get_or_insert_with(|| timer.sleep(timeout));
         sleep.as_mut().poll(cx).map(|()| Err(TimedOut::new()))
     })

@@ -1,4 +1,4 @@
-//! A graph bound to an executor: what all of its runs have in common.
+//! A graph bound to an executor: what all of its runs share.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::observe::{Observer, tell};
 use super::script::Scripts;
 use super::{Graph, ThreadTimer, Timer};
 
-/// What `on` collects: an executor and the settings of a run.
+/// The settings that `on` collects: an executor and the settings of a run.
 #[derive(Clone)]
 pub struct Bound<S> {
     spawner: S,
@@ -16,12 +16,13 @@ pub struct Bound<S> {
     deadline: Option<Duration>,
     observer: Option<Arc<dyn Observer>>,
     scripts: Option<Arc<Scripts>>,
-    /// Made by the first run: only that knows them. `None` for a graph without any.
+    /// The limits. The first run makes them, because only a run knows them. `None` for a graph
+    /// without limits.
     limits: Option<Arc<OnceLock<Box<[Limit]>>>>,
 }
 
 impl<S> Bound<S> {
-    /// A graph bound to `spawner`.
+    /// Binds a graph to `spawner`.
     pub fn new(spawner: S) -> Self {
         Self {
             spawner,
@@ -33,7 +34,7 @@ impl<S> Bound<S> {
         }
     }
 
-    /// Makes room for limits, which clones of this share.
+    /// Makes room for limits, which the clones of this share.
     #[must_use]
     pub fn with_limits(mut self) -> Self {
         self.limits = Some(Arc::default());
@@ -61,7 +62,7 @@ impl<S> Bound<S> {
         self
     }
 
-    /// Tells the observer that a run begins, and lets it have one for this run.
+    /// Tells the observer that a run begins. The observer may return another one for this run.
     pub(super) fn observe_run(&mut self, graph: &'static Graph) {
         let mut own = None;
         tell(self.observer.as_ref(), |observer| own = observer.run(graph));
@@ -81,7 +82,7 @@ impl<S> Bound<S> {
         self.scripts.as_deref()
     }
 
-    /// Takes over what a run inside of another one inherits.
+    /// Takes over the settings that a run inside another run inherits.
     #[must_use]
     pub fn within<T>(mut self, outer: &Bound<T>) -> Self {
         self.timer.clone_from(&outer.timer);

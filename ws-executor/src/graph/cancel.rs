@@ -1,8 +1,8 @@
 //! Cancelling the branches of a run, wherever they wait.
 //!
-//! A branch that is pending has left its waker here. `cancelled` is set before the lock is
-//! taken to wake them, and looked at after a branch has left its waker under the same
-//! lock: one of the two sees the other.
+//! A pending branch leaves its waker here, under a lock, and then reads `cancelled`. A
+//! cancellation sets `cancelled`, and then takes the wakers under the same lock. So the branch
+//! sees the flag, or the cancellation sees the waker.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,13 +16,13 @@ use super::lock;
 use super::observe::{WatchedNode, within};
 use crate::base::panics::{Payload, ignore_panic};
 
-/// Whether a run is cancelled, and who is to hear of it.
+/// Whether a run is cancelled, and the wakers of its branches.
 pub(super) struct Cancel {
     cancelled: AtomicBool,
     waiting: Mutex<Vec<Option<Waker>>>,
 }
 
-/// Where the waker of a branch is, once it was pending.
+/// The index of a branch's waker, once the branch was pending.
 pub(super) type CancelSeat = Option<usize>;
 
 impl Cancel {
@@ -37,7 +37,7 @@ impl Cancel {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Cancels, and wakes all that wait.
+    /// Cancels, and wakes all branches that wait.
     pub(super) fn cancel(&self) {
         self.cancel_unheard();
         let waiting = std::mem::take(&mut *lock(&self.waiting));
@@ -46,17 +46,17 @@ impl Cancel {
         }
     }
 
-    /// Cancels where nobody can be waiting.
+    /// Cancels a run of which no branch can be waiting.
     pub(super) fn cancel_unheard(&self) {
         // Relaxed is enough: see the module docs.
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Polls `future` to its end, or until this is cancelled: `Ok(None)`. It is gone when
-    /// this is ready.
+    /// Polls `future` to its end, or until the run is cancelled: then the result is `Ok(None)`.
+    /// When this returns, `future` has been dropped.
     ///
     /// # Errors
-    /// With the panic of the future.
+    /// The payload, if the future panics.
     pub(super) async fn unless<F: Future>(
         &self,
         seat: &mut CancelSeat,
@@ -107,9 +107,9 @@ impl Cancel {
         if known(&lock(&self.waiting)) == Some(true) {
             return;
         }
-        let waker = waker.clone(); // foreign code: not under the lock
+        let waker = waker.clone(); // Foreign code: not under the lock.
         let mut waiting = lock(&self.waiting);
-        // A cancellation takes the whole list, and the seats with it.
+        // A cancellation takes the whole list, so the old index is void.
         let seat = match *seat {
             Some(seat) if seat < waiting.len() => seat,
             _ => {
@@ -122,7 +122,7 @@ impl Cancel {
         ignore_panic(|| drop(old));
     }
 
-    /// Takes back the waker of a branch that waits no more.
+    /// Removes the waker of a branch that no longer waits.
     pub(super) fn stand_up(&self, seat: CancelSeat) {
         if let Some(seat) = seat {
             let waker = lock(&self.waiting).get_mut(seat).and_then(Option::take);

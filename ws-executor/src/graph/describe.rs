@@ -1,4 +1,4 @@
-//! The shape of a graph as data, and as text that tools draw.
+//! The shape of a graph as data, and as text for drawing tools.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub struct Graph {
     svg: &'static str,
 }
 
-/// A node of a [`Graph`], a fence, or the result.
+/// A node of a [`Graph`]: a `let`, a fence, or the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     name: &'static str,
@@ -37,7 +37,7 @@ pub struct Node {
     graph: Option<&'static Graph>,
 }
 
-/// What a [`Node`] is.
+/// The kind of a [`Node`].
 ///
 /// ```
 /// use ws_executor::graph::NodeKind;
@@ -58,7 +58,7 @@ pub struct Node {
 pub enum NodeKind {
     /// A `let`.
     Let,
-    /// A statement that waits for all above it.
+    /// A statement that waits for all statements above it.
     Fence,
     /// The result.
     Output,
@@ -71,19 +71,19 @@ impl Node {
         Self { name, kind, graph }
     }
 
-    /// The name of the `let`, or what the option `name` says.
+    /// The name of the `let`, or that of the option `name`.
     ///
     /// See the example at [`Graph`].
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What it is; see the example at [`NodeKind`].
+    /// The kind of the node; see the example at [`NodeKind`].
     pub const fn kind(&self) -> NodeKind {
         self.kind
     }
 
-    /// The graph that it calls with the option `graph`.
+    /// The graph that the node calls with the option `graph`.
     ///
     /// ```
     /// use ws_executor::task_graph;
@@ -145,16 +145,17 @@ impl Graph {
         self.nodes
     }
 
-    /// Who is waited for by whom, by index, without what follows from other edges.
+    /// The edges: pairs of indices, where the second node waits for the first. Edges that
+    /// follow from other edges are left out.
     ///
     /// See the example at [`Graph`].
     pub const fn edges(&self) -> &'static [(u32, u32)] {
         self.edges
     }
 
-    /// A picture; it is in the function's documentation as well.
+    /// An SVG picture; the function's documentation shows it, too.
     ///
-    /// A graph inside of this one is a box with two frames.
+    /// A graph inside this one is a box with two frames.
     ///
     /// ```
     /// #[ws_executor::task_graph]
@@ -170,7 +171,7 @@ impl Graph {
 
     /// A [Mermaid](https://mermaid.js.org) flow chart.
     ///
-    /// A graph inside of this one is a cluster. See the example at [`Graph`].
+    /// A graph inside this one is a cluster. See the example at [`Graph`].
     pub fn mermaid(&self) -> String {
         let mut text = "flowchart TD\n".to_owned();
         self.write_mermaid(&mut text, "n", 1);
@@ -206,7 +207,7 @@ impl Graph {
 
     /// A [Graphviz](https://graphviz.org) graph.
     ///
-    /// A graph inside of this one is a cluster.
+    /// A graph inside this one is a cluster.
     ///
     /// ```
     /// #[ws_executor::task_graph]
@@ -262,7 +263,8 @@ impl Graph {
         }
     }
 
-    /// The identifiers where edges to a node end: in a cluster, what waits for nobody.
+    /// The identifiers where edges to a node end: in a cluster, the nodes that wait for no
+    /// other.
     fn first_of(&self, node: u32, prefix: &str) -> Vec<String> {
         let id = format!("{prefix}{node}");
         let Some(graph) = self.nodes.get(node as usize).and_then(|node| node.graph) else {

@@ -1,4 +1,5 @@
-//! Fan-out over data: the same work for every item, so many at a time.
+//! Fan-out over data: the same work for every item of a list, with a bound on how many run at a
+//! time.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -26,11 +27,11 @@ use std::task::Poll;
 /// assert_eq!(ws_executor::block_on(sizes(pages)), 3);
 /// ```
 ///
-/// Items are taken from the iterator when there is room, so it may be endless work made
-/// on the way. As with `join!`, a wake polls all that are under way.
+/// Items are taken from the iterator when there is room, so the iterator may be lazy and long.
+/// As with `join!`, a wake polls all futures that are under way.
 ///
 /// # Panics
-/// If `limit` is 0, which would let nothing begin.
+/// If `limit` is 0.
 pub async fn each<I, F, Fut>(items: I, limit: usize, mut work: F) -> Vec<Fut::Output>
 where
     I: IntoIterator,
@@ -47,7 +48,7 @@ where
     }
 }
 
-/// As [`each`], until the first error: the others are dropped before it is returned.
+/// As [`each`], until the first error: the other futures are dropped before it is returned.
 ///
 /// ```
 /// use ws_executor::graph::try_each;
@@ -63,10 +64,10 @@ where
 /// ```
 ///
 /// # Errors
-/// The first error, in the order of time.
+/// The error that occurs first.
 ///
 /// # Panics
-/// If `limit` is 0, which would let nothing begin.
+/// If `limit` is 0.
 pub async fn try_each<I, F, Fut, T, E>(items: I, limit: usize, mut work: F) -> Result<Vec<T>, E>
 where
     I: IntoIterator,
@@ -76,7 +77,7 @@ where
     assert!(limit > 0, "a limit of 0 lets nothing begin");
     let mut items = items.into_iter();
     let mut results: Vec<Option<T>> = Vec::new();
-    // One box for each place, which the futures of many items use in turn.
+    // One box for each of `limit` places: the futures of many items use it in turn.
     let mut places: Vec<(usize, Pin<Box<Option<Fut>>>)> = Vec::new();
     let mut begin = |results: &mut Vec<Option<T>>| {
         let future = work(items.next()?);
@@ -99,7 +100,7 @@ where
                 Poll::Ready(Ok(result)) => {
                     results[*index] = Some(result);
                     match begin(&mut results) {
-                        // Polled next, at the same place.
+                        // Polled in the next step of the loop, at the same place.
                         Some((next, future)) => {
                             place.set(Some(future));
                             *index = next;

@@ -1,9 +1,9 @@
 //! Nodes that run at the same time on one task: what a plain call of a graph uses.
 //!
-//! The futures of the nodes are locals of the caller's future. Each poll goes over them
-//! in the order of the graph, and polls those that have their inputs and are not done;
-//! a node that this makes ready comes later in the same pass. Nothing is allocated,
-//! nothing need be `'static` or `Send`. As with `join!`, a wake polls every pending node.
+//! The futures of the nodes are locals of the caller's future. Each poll visits them in the
+//! order of the graph, and polls the nodes that have their inputs and are not done. If that
+//! makes a later node ready, the same poll reaches it. Nothing is allocated, and nothing need
+//! be `'static` or `Send`. As with `join!`, a wake polls every pending node.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -25,7 +25,7 @@ impl<const N: usize> Group<N> {
         }
     }
 
-    /// Polls `node`, unless it is done or misses one of `needs`. Returns its output once.
+    /// Polls `node`, unless it is done or one of `needs` is not. Returns its output once.
     #[inline]
     pub fn poll<F: Future>(
         &mut self,
@@ -47,7 +47,7 @@ impl<const N: usize> Group<N> {
         }
     }
 
-    /// Ready when all nodes are done.
+    /// Whether all nodes are done.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.left == 0

@@ -1,9 +1,9 @@
-//! How many runs of a bound graph may be in a node at once; and one at a time.
+//! Limits: how many runs may be in a node at once, and values that one node at a time changes.
 //!
-//! A [`Limit`] is a fair semaphore: who waits first gets the next permit. A permit that is
-//! given back goes straight to the first in the queue, so nobody who comes later can take
-//! it. An [`Exclusive`] is a limit of one around a value, which whoever has the permit
-//! takes out and puts back.
+//! A [`Limit`] is a fair semaphore: waiters get permits in the order of their arrival. A permit
+//! that is given back goes directly to the first waiter, so a later `acquire` cannot take it.
+//! An [`Exclusive`] is a value behind a limit of one: the holder of the permit takes the value
+//! out and puts it back.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -24,16 +24,16 @@ pub struct Limit {
 
 struct LimitQueue {
     free: usize,
-    /// Numbers of those who wait, in order.
+    /// The waiters, by ascending number.
     waiting: VecDeque<(u64, Waker)>,
-    /// Numbers of those who were given a permit and have not been polled since.
+    /// The numbers of waiters that have a permit and were not polled since.
     granted: Vec<u64>,
     next: u64,
 }
 
 impl LimitQueue {
-    /// Where somebody waits. Numbers ascend: a search for each of many that are cancelled
-    /// together does not look at all of them.
+    /// The index of a waiter in the queue. Numbers ascend, so a binary search finds it: if many
+    /// waiters are cancelled together, each search is short.
     fn position(&self, number: u64) -> Option<usize> {
         let search = self
             .waiting
@@ -43,10 +43,10 @@ impl LimitQueue {
 }
 
 impl Limit {
-    /// So many at once.
+    /// Makes a semaphore with this number of permits.
     ///
     /// # Panics
-    /// If that is nobody.
+    /// If `permits` is 0.
     pub fn new(permits: usize) -> Self {
         assert!(permits > 0, "a limit of 0 lets nobody in");
         Self {
@@ -67,7 +67,7 @@ impl Limit {
         }
     }
 
-    /// Takes a permit that is free. None is while somebody waits.
+    /// Takes a free permit, if there is one. While a future waits, none is free.
     fn try_acquire(&self) -> bool {
         let mut queue = lock(&self.queue);
         let free = queue.free > 0;
@@ -75,7 +75,7 @@ impl Limit {
         free
     }
 
-    /// Gives a permit to the first who waits, or puts it back.
+    /// Gives a permit to the first waiter, or makes it free if there is none.
     pub(in crate::graph) fn release(&self) {
         let mut queue = lock(&self.queue);
         let first = queue.waiting.pop_front();
@@ -85,7 +85,7 @@ impl Limit {
         }
         drop(queue);
         if let Some((_, waker)) = first {
-            ignore_panic(|| waker.wake()); // foreign code: not under the lock
+            ignore_panic(|| waker.wake()); // Foreign code: not under the lock.
         }
     }
 }
@@ -107,7 +107,7 @@ impl fmt::Debug for Limit {
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Acquire<'a> {
     limit: &'a Limit,
-    /// In the queue under this number.
+    /// Its number, while it is in the queue.
     number: Option<u64>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Future for Acquire<'a> {
         if self.number.is_none() && limit.try_acquire() {
             return Poll::Ready(Permit { limit });
         }
-        let waker = cx.waker().clone(); // foreign code: not under the lock
+        let waker = cx.waker().clone(); // Foreign code: not under the lock.
         let mut queue = lock(&limit.queue);
         let old = match self.number {
             None if queue.free > 0 => {
@@ -156,7 +156,7 @@ impl Drop for Acquire<'_> {
         let Some(number) = self.number else { return };
         let mut queue = lock(&self.limit.queue);
         if let Some(at) = queue.granted.iter().position(|&granted| granted == number) {
-            // It was our turn: let the next one have it.
+            // This waiter has a permit already: the next waiter gets it.
             queue.granted.swap_remove(at);
             drop(queue);
             self.limit.release();
@@ -169,7 +169,7 @@ impl Drop for Acquire<'_> {
     }
 }
 
-/// Being inside. Dropping it lets the next one in.
+/// A permit of a [`Limit`]. Dropping it gives it to the next waiter.
 #[derive(Debug)]
 pub struct Permit<'a> {
     limit: &'a Limit,
@@ -181,10 +181,10 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// A value that one node at a time changes: what a parallel run takes for an input
+/// A value that one node at a time changes. A parallel run takes it for an input
 /// `#[shared(exclusive)] db: &mut Db`.
 ///
-/// Clones share the value, so several runs can use one.
+/// Clones share the value, so several runs can use it.
 ///
 /// ```
 /// use ws_executor::graph::Exclusive;
@@ -210,7 +210,7 @@ pub struct Exclusive<T>(Arc<ExclusiveShared<T>>);
 
 struct ExclusiveShared<T> {
     turn: Limit,
-    /// `None` while somebody has it.
+    /// `None` while a [`Locked`] has it.
     value: Mutex<Option<T>>,
 }
 
@@ -223,19 +223,19 @@ impl<T> Exclusive<T> {
         }))
     }
 
-    /// The value, if this is the last clone.
+    /// Returns the value, if this is the last clone.
     ///
     /// See the example at [`Exclusive`].
     ///
     /// # Errors
-    /// Gives itself back if there are others.
+    /// Returns `self` if there are other clones.
     pub fn try_into_inner(self) -> Result<T, Self> {
         let shared = Arc::try_unwrap(self.0).map_err(Self)?;
         let value = lock(&shared.value).take();
         Ok(value.expect("whoever had it had a clone"))
     }
 
-    /// Waits until nobody has the value.
+    /// Waits until the value is free, and locks it.
     ///
     /// ```
     /// let count = ws_executor::graph::Exclusive::new(1);
@@ -249,16 +249,16 @@ impl<T> Exclusive<T> {
     }
 }
 
-/// The queue before a value.
+/// The limit in front of a value.
 pub fn turn<T>(exclusive: &Exclusive<T>) -> &Limit {
     &exclusive.0.turn
 }
 
-/// Waits for several turns, always in the order of where they are in memory: whoever waits
-/// has only turns before that one, so no two wait for each other.
+/// Acquires several limits in the order of their addresses. All runs use the same order, so two
+/// runs cannot deadlock.
 ///
 /// # Panics
-/// If two are the same, which would wait for itself.
+/// If two of the limits are the same: the second `acquire` would wait for ever.
 pub async fn turns<'a, const N: usize>(turns: [&'a Limit; N]) -> [Permit<'a>; N] {
     let mut order: [usize; N] = std::array::from_fn(|index| index);
     order.sort_unstable_by_key(|&index| std::ptr::from_ref(turns[index]).addr());
@@ -274,10 +274,10 @@ pub async fn turns<'a, const N: usize>(turns: [&'a Limit; N]) -> [Permit<'a>; N]
     permits.map(|permit| permit.expect("each was waited for"))
 }
 
-/// The value, for whoever has its turn.
+/// Takes the value, for the holder of the permit of its limit.
 ///
 /// # Panics
-/// If it is the turn of another value.
+/// If the permit is of another limit.
 pub fn enter<'a, T>(exclusive: &'a Exclusive<T>, permit: Permit<'a>) -> Locked<'a, T> {
     let shared = &*exclusive.0;
     assert!(
@@ -306,11 +306,11 @@ impl<T> fmt::Debug for Exclusive<T> {
     }
 }
 
-/// The value of an [`Exclusive`], until this is dropped; see [`Exclusive::lock`].
+/// The locked value of an [`Exclusive`], until this is dropped; see [`Exclusive::lock`].
 pub struct Locked<'a, T> {
     value: Option<T>,
     shared: &'a ExclusiveShared<T>,
-    /// Given back after the value.
+    /// Dropped after the value was put back.
     _permit: Permit<'a>,
 }
 
@@ -367,7 +367,7 @@ mod tests {
             panic!("its turn")
         };
         drop(permit);
-        drop(third); // It was its turn, and it did not want it.
+        drop(third); // It had the permit, and gives it up.
         assert!(poll(pin!(limit.acquire())).is_ready());
     }
 }

@@ -33,85 +33,86 @@
 //!
 //! # The language
 //!
-//! 1. A `let` at the top of the body is a **node**. Any expression may be one: a call, a
-//!    block, a `match`, a macro. Using its name in another one is an **edge**. Nodes whose
-//!    inputs are ready run at the same time. A node that nobody uses is an error, unless
+//! 1. A `let` at the top of the body is a **node**. Its expression may be a call, a block, a
+//!    `match`, a macro. A use of the node's name in another statement is an **edge**. Nodes
+//!    whose inputs are ready run at the same time. A node without a user is an error, unless
 //!    its name begins with `_`.
-//! 2. Any other statement is a **fence**: it waits for all above it and precedes all below
-//!    it. So does the result. Only fences `return`.
-//! 3. A value moves into its only user, or into the one that is ordered after all others.
-//!    The other users share it: its name stands for the value behind a reference, so
-//!    `&order`, `order.id` and `order.total()` mean what they always do, and moving out of
-//!    it is rustc's error. A name is bound once; a node is not `mut`. In a run by `on` a
-//!    value is dropped when its last user ends, in a plain call at the end of the function:
-//!    a guard or a temporary directory that others rely on without its name is used once
-//!    more, in a fence or in the result.
+//! 2. Any other statement is a **fence**: it waits for all statements above it, and all
+//!    statements below wait for it. The result is a fence, too. Only a fence may `return`.
+//! 3. A value moves into its only user. If it has several users, it moves into a user that is
+//!    ordered after all others. The other users share the value: its name stands for the value
+//!    behind a reference. So `&order`, `order.id` and `order.total()` mean what they always do,
+//!    and rustc rejects a move out of the value. A name is bound once, and a node is not `mut`.
+//!    A run by `on` drops a value when its last user ends; a plain call drops it at the end of
+//!    the function. A guard or a temporary directory must therefore be named once more, in a
+//!    fence or in the result, if other nodes rely on it without its name.
 //! 4. `?` ends the run with that error, converted as usual. The other nodes are cancelled:
-//!    their futures are dropped before the run returns. That a graph can fail is seen by
-//!    the name of its return type, `Result` or `Option`; one by another name is said to be
-//!    one, `#[task_graph(fallible)]`, or there is no pipeline of it.
-//! 5. A `let` with a written type, `let sum: i64 = …`, is public: `until_sum` runs what it
-//!    needs and returns it, unless a `return` above it may keep it from being computed. A
-//!    type that only the body can complete or name is not public: `Vec<_>`, `&str`, a
-//!    `struct` of the body.
-//! 6. An input `#[shared] db: &Db` is borrowed by every node that uses it. A parallel run
-//!    takes it as an `Arc<Db>`. The users of `#[shared(exclusive)] db: &mut Db` run one
-//!    after the other, in the order of the source; a parallel run takes an
-//!    [`Exclusive<Db>`](Exclusive), which several runs may share. A node that uses several
-//!    of them waits for all, in one order for all graphs, so that no two wait for each
-//!    other. In a pipeline, an item that waits at a gate of a node has not locked it. All
-//!    other inputs are owned.
-//! 7. Options are written `#[node(…)]` before the `let`; they are in the table below. A
-//!    name in `retry`, `timeout`, `fallback` or `key` is used by the node like any other.
-//! 8. Generics, `where` clauses, visibility, documentation and attributes are kept. A
-//!    parallel run needs values that are `Send`, and `Sync` if they are shared; type
-//!    parameters are `Send + Sync + 'static` there. `#[task_graph(local)]` has no parallel
-//!    run: its values may be anything, and its inputs may be borrowed.
-//! 9. A graph is a free function, not one of an `impl`, and a module of the same name: no
-//!    other module or import of that name can stand beside it, and a `use` takes both.
+//!    their futures are dropped before the run returns. A graph can fail if its return type is
+//!    written `Result<…>` or `Option<…>`. For a type alias, write `#[task_graph(fallible)]`;
+//!    otherwise the graph cannot be used as a pipeline.
+//! 5. A `let` with a written type, `let sum: i64 = …`, is public: `until_sum` runs the nodes
+//!    that it needs and returns its value. There is no `until_sum` if a `return` above may keep
+//!    the value from being computed. A type that only the body can complete or name is not
+//!    public: `Vec<_>`, `&str`, a `struct` of the body.
+//! 6. An input `#[shared] db: &Db` is borrowed by every node that uses it. A parallel run takes
+//!    it as an `Arc<Db>`. The users of `#[shared(exclusive)] db: &mut Db` run one after the
+//!    other, in the order of the source. A parallel run takes this input as an
+//!    [`Exclusive<Db>`](Exclusive), which several runs may share. A node that uses several of
+//!    them locks them in one order, which is the same for all graphs: so two nodes cannot
+//!    deadlock. In a pipeline, an item that waits at a gate of a node has not locked anything
+//!    yet. All other inputs are owned.
+//! 7. Options are written `#[node(…)]` before the `let`; they are in the table below. A name in
+//!    `retry`, `timeout`, `fallback` or `key` is a use by the node, like any other.
+//! 8. Generics, `where` clauses, visibility, documentation and attributes are kept. The values
+//!    of a parallel run must be `Send`, and `Sync` if they are shared. Its type parameters are
+//!    `Send + Sync + 'static`. `#[task_graph(local)]` has no parallel run: its values may be of
+//!    any type, and its inputs may be borrowed.
+//! 9. A graph is a free function, not one of an `impl`, and also a module of the same name. No
+//!    other module or import may have that name in the same scope. A `use` imports both.
 //!
 //! | argument | meaning |
 //! |---|---|
 //! | `local` | no parallel run, see 8 |
-//! | `fallible` | the return type is a `Result` or an `Option` by another name, such as an alias. `fallible = false`: it is not, although it has that name |
-//! | `crate = path` | where this crate is, if it is a dependency by another name, or re-exported: `#[task_graph(crate = my_framework::executor)]` |
+//! | `fallible` | the return type is an alias of a `Result` or an `Option`. `fallible = false`: the return type is neither, although its name is `Result` or `Option` |
+//! | `crate = path` | the path of this crate, if the dependency is renamed or re-exported: `#[task_graph(crate = my_framework::executor)]` |
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `retry(3)` | after a failure, tries up to three times more |
+//! | `retry(3)` | after a failure, up to three more attempts |
 //! | `retry(3, backoff = "50ms..2s")` | … with a pause of 50 ms that doubles up to 2 s |
-//! | `retry(3, when = StockError::is_transient)` | … if this says so of the error of the node's `?`; if it has several, or one inside of a macro, of the error of the graph |
-//! | `timeout = "800ms"` | an attempt that takes longer is dropped and has failed; it is retried whatever `when` says, and ends the run with [`TimedOut`] |
-//! | `fallback = value` | the value after the last failure, instead of the end of the run |
+//! | `retry(3, when = StockError::is_transient)` | … if this returns true for the error of the node's `?`. If the node has several `?`, or one in a macro, it gets the error of the graph |
+//! | `timeout = "800ms"` | an attempt that takes longer is dropped and counts as a failure. It is retried whatever `when` says. A timeout of the last attempt ends the run with [`TimedOut`] |
+//! | `fallback = value` | the value after the last failure; without it, that failure ends the run |
 //! | `after(a, b)` | waits for these nodes as well |
-//! | `limit = 8` | at most so many runs of one bound graph, that is of one `on(…)` and its clones, or so many items of one pipeline, are in it at a time; a pause between attempts is outside. A constant, like `queue` and `max`. A plain call is not bound, and has no limits |
-//! | `blocking` | runs on a thread for code that blocks, which is not cancelled: the run waits for it. In a plain call it runs where it is |
-//! | `graph` | calls another graph, by any path of its function, whose nodes run in parallel as well |
-//! | `inline`, `spawn` | runs on the branch that made it ready; runs on a task of its own |
-//! | `name = "text"` | what it is called in messages and pictures |
+//! | `limit = 8` | at most 8 runs of one bound graph are in the node at a time, or 8 items of one pipeline. One bound graph is one `on(…)` with its clones. A run is not in the node during a pause between attempts. The number must be a constant, as for `queue` and `max`. A plain call is not bound, and has no limits |
+//! | `blocking` | runs on a thread for blocking code. The node is not cancelled: the run waits for it. In a plain call it runs on the calling thread |
+//! | `graph` | calls another graph, by any path of its function. Its nodes run in parallel, too |
+//! | `inline`, `spawn` | `inline`: runs on the branch that made it ready. `spawn`: runs on a task of its own |
+//! | `name = "text"` | the name in messages and pictures |
 //!
 //! # Names in macros
 //!
-//! The macros of the standard library that take expressions (`format!` and its kind,
-//! `assert!` and its kind, `vec!`, `matches!`), `join!` and `try_join!` are read like any
-//! other code, and `{order}` in a format string is a use of `order`.
+//! Some macros are read like any other code: those of the standard library that take
+//! expressions (`format!` and its kind, `assert!` and its kind, `vec!`, `matches!`), `join!`
+//! and `try_join!`. There, `{order}` in a format string is a use of `order`.
 //!
-//! Nobody knows what another macro does with its input. It gets it as it was written, and
-//! every identifier in it that is the name of a value above counts as a use, but for
-//! fields, methods, parts of paths, and `name` in `name = value`; so does `{order}` in a
-//! string. If that value is shared, its name stands for a copy of it there, if it is
-//! `Copy`, or else for a reference to it: `info!(order.id, %total)`, `json!({ "id": id })`
-//! and `ensure!(total > 0)` mean what they always do, and where a macro needs the value
-//! itself, make it outside: `let name = order.name.clone();`. Whether it is `Copy` is
-//! decided there, so its type is known by then.
+//! The input of any other macro is passed on unchanged. Each identifier in it that names a
+//! value above counts as a use, and so does `{order}` in a string. Fields, methods, path
+//! segments and the left side of `name = value` do not count.
 //!
-//! A `?` in a macro whose input is not expressions may be anything, and is left to rustc.
+//! If the value is shared, its name in such a macro stands for a copy if the value is `Copy`,
+//! and else for a reference. So `info!(order.id, %total)`, `json!({ "id": id })` and
+//! `ensure!(total > 0)` mean what they always do. If a macro needs the value itself, make it
+//! outside: `let name = order.name.clone();`. The compiler must know the type of the value at
+//! that point, to decide whether it is `Copy`.
+//!
+//! A `?` in a macro whose input is not expressions may mean anything, and is left to rustc.
 //!
 //! # Over a stream
 //!
-//! A graph with one input that is not `#[shared]` is also a pipeline over items of that
-//! type. `bind` takes the shared inputs once, an empty `Shared {}` if there are none, and
-//! makes a [`pipeline::Builder`](crate::pipeline::Builder):
+//! A graph with one input that is not `#[shared]` is also a pipeline over items of that type.
+//! `bind` takes the shared inputs once, as an empty `Shared {}` if there are none. It makes a
+//! [`pipeline::Builder`](crate::pipeline::Builder):
 //!
 //! ```
 //! use std::sync::Arc;
@@ -163,32 +164,34 @@
 //! assert!(rows.take().contains(&3));
 //! ```
 //!
-//! One task runs all nodes of an item; those that are ready run at the same time there.
-//! `Ok` and `Some` are results, `Err` is a failure with the name of its node, `None` and
-//! `skip!()` filter the item out. `skip!()` stands anywhere but in closures and async
-//! blocks; a macro of your own by that name is called by a path. These options are *gates*, for a pipeline alone:
+//! One task runs all nodes of an item, and polls those that are ready at the same time. `Ok`
+//! and `Some` are results, `Err` is a failure with the name of its node, `None` and `skip!()`
+//! filter the item out. `skip!()` may stand anywhere except in closures and async blocks. If a
+//! macro of your own has that name, call it by a path.
+//!
+//! The following options are *gates*. They are for a pipeline alone:
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `rate = "500/s"` | calls begin at least 2 ms apart, attempts included; what is not used is not saved up. The times are `s`, `m` or `min`, `h` |
-//! | `batch(x, max = 500, within = "200ms")` | called once with the `x` of many items, as a `Vec`: when there are 500, when the first has waited so long, or when all items wait for company and no more come. Returns a `Vec` with one answer for each, in order, or a `Result` of one. Another number is a panic, and an error is that of all of these items, so it is `Clone`. `retry`, `timeout`, `limit` and `rate` are for the call. Of the items it has `x` alone; whatever else it uses is `#[shared]` |
-//! | `key = event.user` | items with the same key, which is `Hash`, are in it one at a time and in the order of the source. An item waits there until all before it have come, or have ended |
-//! | `queue = 16` | so many items wait before it; the next one waits in the node before, which has no `batch`, and keeps its place in the `limit` of that |
-//! | `flat`, `flat = 8` | its value is an iterator, and what stands below runs for every element: one at a time, or eight. Like a fence, it waits for all above. An item has all of these results, or the first error; `skip!()` leaves an element out |
+//! | `rate = "500/s"` | calls, including retries, begin at least 2 ms apart. No bursts: an idle second does not allow 500 calls at once. The units are `s`, `m` or `min`, `h` |
+//! | `batch(x, max = 500, within = "200ms")` | one call gets the `x` of many items as a `Vec`. The call begins when 500 items wait, when the first has waited for 200 ms, or when no further item can arrive. It returns a `Vec` with one answer for each item, in order, or a `Result` of such a `Vec`; another number of answers panics. An error goes to every item of the batch, so its type must be `Clone`. `retry`, `timeout`, `limit` and `rate` apply to the call. The node may use `x` of its items alone; its other inputs must be `#[shared]` |
+//! | `key = event.user` | items with the same key are in the node one at a time, in the order of the source. A key is `Hash`. An item waits until all items before it have reached the node, or have ended |
+//! | `queue = 16` | at most 16 items wait before the node. The next item waits inside the node before, where it still counts for its `limit`. That node must not have `batch` |
+//! | `flat`, `flat = 8` | the value is an iterator. The statements below run for each of its elements: one at a time, or eight. Like a fence, the node waits for all statements above. The item has the results of all elements, or the first error. `skip!()` leaves an element out |
 //!
-//! A window by count or by time is a batch: its node folds the `Vec`, and gives the result
-//! to each item of the window, or to one of them.
+//! A window by count or by time is a batch: its node folds the `Vec`, and returns the result
+//! for each item of the window, or for one of them.
 //!
-//! A plain call, and a run by `on`, ignores `rate`, `queue` and `key`, and calls a batch
-//! with one item. A graph with `flat` or `skip!()` can have no result or many: only a
-//! pipeline can run it, so it is no function any more, and has only `bind` and `GRAPH`. In
-//! a pipeline a node with `blocking` owns its inputs, other than those that are shared, and
-//! is not waited for when its item is cancelled.
+//! A plain call and a run by `on` ignore `rate`, `queue` and `key`, and call a batch with one
+//! item. A graph with `flat` or `skip!()` can have no result or many, so only a pipeline can
+//! run it: it is not a function, and its module has only `bind` and `GRAPH`. In a pipeline, a
+//! node with `blocking` owns its inputs, except the shared ones. If its item is cancelled, the
+//! pipeline does not wait for the node.
 //!
 //! # More
 //!
-//! [`each()`](fn@each) and [`try_each`] do the same for every item of a list inside of a node, with
-//! a bound on how many at a time.
+//! [`each()`](fn@each) and [`try_each`] do the same work for every item of a list, inside a
+//! node and with a bound on how many run at a time.
 //!
 //! A [`DynGraph`] is built while the program runs, for graphs whose shape is data.
 //!
@@ -196,9 +199,9 @@
 //! [`dot`](Graph::dot) and [`svg`](Graph::svg); the picture is also in the function's
 //! documentation.
 //!
-//! `report::test(&handle)` runs it under test, with made-up outcomes and virtual time
-//! ([`testing`]); `report::on(&handle).observer(…)` tells an [`Observer`] what happens,
-//! of which [`Stats`] is one, and `Spans`, with the feature `tracing`, another.
+//! `report::test(&handle)` runs the graph under test, with made-up outcomes and virtual time
+//! ([`testing`]). `report::on(&handle).observer(…)` tells an [`Observer`] what happens.
+//! [`Stats`] is an observer, and so is `Spans`, with the feature `tracing`.
 //!
 //! A duration is a string with a unit (`ns`, `us`, `ms`, `s`, `m` or `min`, `h`), or any
 //! expression of type `Duration`.
@@ -206,39 +209,42 @@
 //! # How a run ends
 //!
 //! A panic in a node is raised again where the run is awaited, after the other nodes were
-//! cancelled; the executor is unharmed. Dropping a run cancels it. A run with a
-//! `deadline` ends with [`TimedOut`]; a deadline of zero has passed before any node runs.
-//! An executor that is shut down while it has a part of a run makes the run panic, as
-//! awaiting one of its tasks would.
+//! cancelled; the executor is unharmed. Dropping a run cancels it. A run that exceeds its
+//! `deadline` ends with [`TimedOut`]; a deadline of zero has passed before any node runs. If
+//! the executor is shut down while it has a task of the run, the run panics, as awaiting that
+//! task would.
 //!
 //! # What it does not do
 //!
-//! - A plain call takes no part in limits, and nobody observes it; its blocking nodes
-//!   run where they are.
-//! - The value of a node cannot borrow from that of another one, except in a local graph
-//!   where nothing runs at the same time.
-//! - A value that is shared is captured by reference, also if it is `Copy`. What goes to a
-//!   task or a thread of its own is copied before: `{ let id = id; spawn(async move { … }) }`.
-//! - A `return` inside of a macro is that of the node's code alone: `return Err(…)` ends the
-//!   run all the same, but `return Ok(…)` is written outside of macros.
-//! - The body is compiled once for each way to run it, with the items in it. A `static`, or
-//!   an `impl` for a type that is not defined there as well, goes above the function.
-//! - A graph that is called with the option `graph` has no `#[shared]` inputs, and no
-//!   limits in common with other runs.
+//! - A plain call has no limits and no observer; its blocking nodes run on the calling thread.
+//! - The value of a node cannot borrow from the value of another node, except in a local graph
+//!   where no nodes run at the same time.
+//! - A shared value is captured by reference, even if it is `Copy`. Code that spawns a task or
+//!   a thread must copy it before: `{ let id = id; spawn(async move { … }) }`.
+//! - A `return` inside a macro returns from the node's code alone. `return Err(…)` still ends
+//!   the run, but `return Ok(…)` must be written outside macros.
+//! - The body is compiled once for each way to run it, with the items in it. A `static` must
+//!   stand above the function, and so must an `impl` if neither its type nor its trait is
+//!   defined in the body.
+//! - A graph that is called with the option `graph` has no `#[shared]` inputs, and does not
+//!   share limits with other runs.
 //! - A pipeline has no `deadline`, no observer and no `test` of its own: a node has its
 //!   `timeout`, and the [`Report`](crate::pipeline::Report) has the counts of each node.
-//! - It does not work in a crate with `#![no_implicit_prelude]`.
+//! - The macro does not work in a crate with `#![no_implicit_prelude]`.
 //!
 //! # How it works
 //!
-//! The macro emits the function itself, whose nodes are polled by the calling task, and
-//! beside it a module of the same name with everything else. Where only one node can run
-//! at a time the function is the code as written. A parallel run is one allocation with a
-//! slot for each value and a counter of missing inputs for each node; a task runs nodes
-//! one after the other, goes on with the first that it made ready, and spawns the others
-//! (modules `run`, `group`, `slot`). A pipeline runs the code of the plain call for each
-//! item, with gates before its nodes (module `item`). Time comes from a [`Timer`], by default a thread that
-//! is started by the first node that waits.
+//! The macro emits the function itself, whose nodes are polled by the calling task, and a
+//! module of the same name with everything else. If only one node can run at a time, the
+//! function is the code as written.
+//!
+//! A parallel run is one allocation: a slot for each value, and a counter of missing inputs for
+//! each node. A task runs nodes one after the other. Of the nodes that it made ready it runs
+//! the first itself and spawns the others (modules `run`, `group`, `slot`).
+//!
+//! A pipeline runs the code of the plain call for each item, with gates before its nodes
+//! (module `item`). Time comes from a [`Timer`]: by default a thread, which the first node that
+//! waits starts.
 
 mod attempt;
 mod bound;

@@ -1,4 +1,4 @@
-//! Watching runs: what happens to each node, as it happens.
+//! Observers of runs: they are told what happens to each node.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,8 +42,8 @@ impl At {
 
 /// Is told what happens in the parallel runs of a graph: `checkout::on(&handle).observer(…)`.
 ///
-/// It is called on the task that runs the node, so it should be quick. A panic in it goes
-/// to the panic hook and no further.
+/// The methods are called on the task that runs the node, so they should be quick. A panic in a
+/// method goes to the panic hook and has no other effect.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -72,8 +72,8 @@ impl At {
 /// assert_eq!(*names.0.lock().unwrap(), ["square", "result"]);
 /// ```
 pub trait Observer: Send + Sync {
-    /// A run begins, on the task that awaits it. What this returns is told of this run in
-    /// place of `self`; so an observer can know one run from another.
+    /// A run begins, on the task that awaits it. If this returns an observer, that one is told
+    /// of this run instead of `self`. So an observer can tell runs apart.
     fn run(&self, graph: &'static Graph) -> Option<Arc<dyn Observer>> {
         let _ = graph;
         None
@@ -84,9 +84,9 @@ pub trait Observer: Send + Sync {
         let _ = at;
     }
 
-    /// A part of a node is about to run: one poll, the whole of it if it blocks, or the
-    /// drop of its future. `part` runs it, on this thread, and must be called once; a part
-    /// that was not is run all the same.
+    /// A part of a node is about to run: one poll, the whole code if it blocks, or the drop of
+    /// the node's future. The method must call `part` once, on this thread; the call runs the
+    /// part. If the method does not call it, the part runs afterwards.
     fn within(&self, at: At, part: &mut dyn FnMut()) {
         let _ = at;
         part();
@@ -115,10 +115,10 @@ pub(super) fn tell(observer: Option<&Arc<dyn Observer>>, call: impl FnOnce(&dyn 
     }
 }
 
-/// Who observes which node, if anybody does.
+/// The observer and the node, if the run has an observer.
 pub(super) type WatchedNode<'a> = Option<(&'a Arc<dyn Observer>, At)>;
 
-/// Runs a part of a node from inside of its observer, if there is one. `part` does not
+/// Runs a part of a node inside [`Observer::within`], if there is an observer. `part` must not
 /// panic.
 #[inline(always)]
 pub(super) fn within<T>(watch: WatchedNode<'_>, part: impl FnOnce() -> T) -> T {
@@ -181,31 +181,32 @@ struct NodeCounts {
     took: Histogram,
 }
 
-/// What [`Stats`] knows of a node.
+/// The counts and times of a node in [`Stats`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeStats {
-    /// How often it began.
+    /// How often the node began.
     pub started: u64,
-    /// How often it was done.
+    /// How often the node finished.
     pub finished: u64,
-    /// How often it was tried again.
+    /// How often the node was retried.
     pub retried: u64,
-    /// How often it was cancelled.
+    /// How often the node was cancelled.
     pub cancelled: u64,
-    /// Half of the times it took no longer than this, within an eighth.
+    /// The median time; at most an eighth too high.
     pub p50: Duration,
-    /// In 99 of 100 cases it took no longer than this, within an eighth.
+    /// The 99th percentile of the times; at most an eighth too high.
     pub p99: Duration,
 }
 
 impl Stats {
-    /// Nothing counted yet; see the example at [`Stats`].
+    /// Makes one without counts; see the example at [`Stats`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What is known of a node of a graph, by names; `None` if it never began.
+    /// Returns the counts of a node, by the names of the graph and the node; `None` if the node
+    /// never began.
     ///
     /// See the example at [`Stats`].
     pub fn node(&self, graph: &str, name: &str) -> Option<NodeStats> {
@@ -320,8 +321,8 @@ impl Histogram {
         Self::bucket(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Below 8 the value itself; from there on its power of two, and the three bits below
-    /// the highest one.
+    /// The bucket of a value: below 8, the value itself; else its power of two, and the three
+    /// bits below the highest one.
     fn bucket(nanos: u64) -> usize {
         if nanos < 8 {
             return nanos as usize;

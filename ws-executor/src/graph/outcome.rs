@@ -1,9 +1,8 @@
-//! What `?` means in a graph: which return types it works with, and how a node that
-//! ends the run says so.
+//! What `?` means in a graph: the return types that it works with, and how a node ends the run.
 //!
-//! A node is compiled as an async block of its own, so its `?` returns from that block.
-//! The block's type is therefore the graph's return type with another payload:
-//! `Result<T, E>` becomes `Result<V, E>`. [`Outcome::With`] names it.
+//! A node is compiled as an async block of its own, so its `?` returns from that block. The
+//! block's type is therefore the graph's return type with another payload: `Result<T, E>`
+//! becomes `Result<V, E>`. [`Outcome::With`] names it.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -25,7 +24,7 @@ pub trait Outcome: Sized {
     /// The payload, wrapped: `Ok` or `Some`.
     fn wrap<V>(value: V) -> Self::With<V>;
 
-    /// The payload, or what the whole run ends with.
+    /// The payload, or the result that ends the whole run.
     fn split<V>(with: Self::With<V>) -> ControlFlow<Self, V>;
 }
 
@@ -63,16 +62,16 @@ impl<T> Outcome for Option<T> {
     }
 }
 
-/// What `?` is applied to, in a graph that returns `R`.
+/// An operand of `?` in a graph that returns `R`.
 #[diagnostic::on_unimplemented(
     message = "`?` has a `{Self}` here, which cannot end a graph that returns `{R}`",
     label = "its error does not become that of the graph",
     note = "implement `From` for the error of the graph, or convert with `map_err`"
 )]
 pub trait Question<R> {
-    /// The same with the error of the graph.
+    /// The operand with the error of the graph.
     type Out;
-    /// The same without a value: only a failure is one.
+    /// The operand without a value: it can only be a failure.
     type Failed;
     /// Converts the error.
     fn convert(self) -> Self::Out;
@@ -106,22 +105,23 @@ pub fn question<R, Q: Question<R>>(operand: Q) -> Q::Out {
     operand.convert()
 }
 
-/// The same, where a test may make the operand fail: its error is what `own` stands for.
+/// As [`question`], where a test may make the operand fail. `own` stands for the type of its
+/// error.
 #[inline]
 pub fn own_question<R, Q: Question<R>>(operand: Q, _own: &Own<Q::Failed>) -> Q::Out {
     operand.convert()
 }
 
-/// How a node of a parallel run ends: the run goes on, or ends with this.
+/// How a node of a parallel run ends: the run continues, or ends with this result.
 pub type Flow<R> = ControlFlow<R, ()>;
 
-/// The end of a node in a graph whose nodes may use `?`.
+/// The end of a node, in a graph whose nodes may use `?`: the run continues.
 #[inline]
 pub fn go<R: Outcome>() -> R::With<Flow<R>> {
     R::wrap(ControlFlow::Continue(()))
 }
 
-/// The end of the run in such a graph.
+/// The end of a node that ends the run, in such a graph.
 #[inline]
 pub fn exit<R: Outcome>(result: R) -> R::With<Flow<R>> {
     R::wrap(ControlFlow::Break(result))
@@ -136,11 +136,11 @@ pub fn end<R: Outcome>(with: R::With<Flow<R>>) -> Flow<R> {
     }
 }
 
-/// The result of a partial run that ended early, with the payload of another node.
+/// The result of a partial run that ended early, as the type of that partial run.
 ///
 /// # Panics
-/// If the graph ended with a result and not with an error; the expansion has no partial
-/// run for graphs that can.
+/// If the graph ended with a result and not with an error. The expansion has no partial run for
+/// graphs that can do so.
 pub fn early<R, V>(result: R) -> R::With<V>
 where
     R: Outcome + Early<V, Out = R::With<V>>,
@@ -148,11 +148,11 @@ where
     result.early()
 }
 
-/// The error of a result, as that of another one; see [`early`].
+/// Converts the error of a result into the type of another result; see [`early`].
 pub trait Early<V> {
-    /// The other result.
+    /// The type of the other result.
     type Out;
-    /// Carries the error over.
+    /// Converts the error.
     fn early(self) -> Self::Out;
 }
 
@@ -178,14 +178,14 @@ impl<T, V> Early<V> for Option<T> {
     }
 }
 
-/// A return type that can say that a node took too long.
+/// A return type that can hold [`TimedOut`].
 #[diagnostic::on_unimplemented(
     message = "a `timeout` without a `fallback` ends the run with `TimedOut`, which `{Self}` cannot hold",
     label = "what becomes of the run when this has passed?",
     note = "give the node a `fallback`, or implement `From<ws_executor::graph::TimedOut>` for the error"
 )]
 pub trait Late: Outcome {
-    /// The end of a run that waited too long for a node.
+    /// The end of a run in which a node took too long.
     fn late(late: TimedOut) -> Self::With<Infallible>;
 }
 
@@ -201,7 +201,7 @@ pub fn late<R: Late>(late: TimedOut) -> R::With<Infallible> {
     R::late(late)
 }
 
-/// For a node without a timeout.
+/// What a node without a timeout does when it is late.
 ///
 /// # Panics
 /// Always.
@@ -209,7 +209,7 @@ pub fn never_late(_: TimedOut) -> Infallible {
     unreachable!("a node without a timeout was late")
 }
 
-/// For a step that the plan does not have.
+/// What a run does at a step that its plan does not have.
 ///
 /// # Panics
 /// Always.
@@ -217,7 +217,7 @@ pub fn unknown_step() -> ! {
     unreachable!("a run went to a step that it does not have")
 }
 
-/// For a whole run that ended without its result.
+/// What a whole run does if it ended without its result.
 ///
 /// # Panics
 /// Always.
@@ -225,7 +225,7 @@ pub fn no_result() -> ! {
     unreachable!("a run ended without what it was to compute")
 }
 
-/// For a partial run of a graph that cannot end early.
+/// What a partial run does with a result, in a graph that cannot end early.
 ///
 /// # Panics
 /// Always.
@@ -233,15 +233,15 @@ pub fn no_value<R>(_: R) -> ! {
     unreachable!("a partial run ended with the result of the whole")
 }
 
-/// What a run does about time; a type, so that only runs with a deadline need an error
-/// type that can say so.
+/// Whether a run has a deadline. It is a type, so that only runs with a deadline need an error
+/// type that can hold [`TimedOut`].
 #[diagnostic::on_unimplemented(
     message = "a run with a deadline ends with `TimedOut`, which `{R}` cannot hold",
     label = "this graph has no way to say that it is late",
     note = "return a `Result` whose error implements `From<ws_executor::graph::TimedOut>`"
 )]
 pub trait DeadlineFor<R> {
-    /// The result of a run that is late.
+    /// The result of a run whose deadline has passed.
     fn late() -> R;
 }
 

@@ -1,6 +1,6 @@
-//! Scripts: what the nodes of a run under test come to, instead of what they do.
+//! Scripts: made-up outcomes for the nodes of a run under test.
 //!
-//! [`testing`](super::testing) is where a program finds them.
+//! The public path of these items is [`testing`](super::testing).
 
 use std::any::{Any, type_name};
 use std::convert::Infallible;
@@ -12,25 +12,25 @@ use ws_core::sync::Mutex;
 
 use super::lock;
 
-/// What a node does in a test instead of its own expression.
+/// What a node does in a test, instead of its own expression.
 ///
 /// See the example at [`testing`](super::testing).
 pub struct Script<T> {
     next: Box<dyn FnMut() -> AttemptOutcome<T> + Send>,
 }
 
-/// What one attempt of a node comes to.
+/// The outcome of one attempt of a node.
 enum AttemptOutcome<T> {
     Value(T),
     /// The error, and the name of its type.
     Error(Box<dyn Any + Send>, &'static str),
-    /// What the node itself does.
+    /// The node's own expression is run.
     Real,
 }
 
 /// The node has this value.
 ///
-/// An attempt after that, which only a `timeout` can cause, is the node's own.
+/// A later attempt runs the node's own expression. Only a `timeout` can cause one.
 /// See the example at [`testing`](super::testing).
 pub fn value<T: Send + 'static>(value: T) -> Script<T> {
     let mut value = Some(value);
@@ -45,8 +45,10 @@ pub fn value<T: Send + 'static>(value: T) -> Script<T> {
 
 /// The node fails with this error, at every attempt.
 ///
-/// It is the error of the node's `?`, before it is converted to that of the graph; if the
-/// node has several, or one inside of a macro, it is the error of the graph. See the example at [`testing`](super::testing).
+/// It is the error of the node's `?`, before its conversion to the error of the graph. If the
+/// node has several `?`, or one in a macro, it is the error of the graph.
+///
+/// See the example at [`testing`](super::testing).
 pub fn fail<T, E: Clone + Send + 'static>(error: E) -> Failing<T> {
     fail_with(move || error.clone())
 }
@@ -77,7 +79,7 @@ pub fn fail_with<T, E: Send + 'static>(
     }
 }
 
-/// A [`Script`] that fails; [`times`](Self::times) says how often.
+/// A [`Script`] that fails; [`times`](Self::times) limits how often.
 ///
 /// See the example at [`testing`](super::testing).
 pub struct Failing<T> {
@@ -85,7 +87,8 @@ pub struct Failing<T> {
 }
 
 impl<T: Send + 'static> Failing<T> {
-    /// So often; after that the node does what [`then`](Times::then) says, or its own.
+    /// The node fails this many times. Then it has the value of [`then`](Times::then), or runs
+    /// its own expression.
     ///
     /// See the example at [`testing`](super::testing).
     pub fn times(self, times: usize) -> Times<T> {
@@ -96,7 +99,7 @@ impl<T: Send + 'static> Failing<T> {
     }
 }
 
-/// A [`Failing`] that ends.
+/// A [`Failing`] with a limit.
 ///
 /// See the example at [`testing`](super::testing).
 pub struct Times<T> {
@@ -105,7 +108,7 @@ pub struct Times<T> {
 }
 
 impl<T: Send + 'static> Times<T> {
-    /// And then this value.
+    /// The value after the failures.
     ///
     /// See the example at [`testing`](super::testing).
     pub fn then(self, value: T) -> Script<T> {
@@ -163,7 +166,7 @@ impl<T> fmt::Debug for Times<T> {
     }
 }
 
-/// The scripts of a run, by node.
+/// The scripts of a run, by the index of the node.
 #[derive(Clone, Default)]
 pub(super) struct Scripts(Vec<Option<Arc<dyn Any + Send + Sync>>>);
 
@@ -176,14 +179,14 @@ impl Scripts {
         self.0[node] = Some(Arc::new(Mutex::new(Some(script))));
     }
 
-    /// What the next attempt of `node` comes to.
+    /// The scripted outcome of the next attempt of `node`, if there is one.
     pub(super) fn next<T: 'static>(&self, node: usize) -> Option<Scripted<T>> {
         let script = self.0.get(node)?.as_ref()?;
         let slot = script
             .downcast_ref::<Mutex<Option<Script<T>>>>()
             .expect("set by its own method");
-        // Taken out while it runs: it is the user's code. Attempts of a node follow each
-        // other, so nobody else looks for it.
+        // Taken out while it runs, because it is user code. The attempts of a node follow each
+        // other, so no other thread looks for the script meanwhile.
         let mut script = lock(slot).take()?;
         let outcome = (script.next)();
         *lock(slot) = Some(script);
@@ -194,7 +197,7 @@ impl Scripts {
     }
 }
 
-/// A made-up outcome, which becomes whatever the node's expression is.
+/// A made-up outcome, which converts to the type of the node's expression.
 pub struct Scripted<T>(AttemptOutcome<T>);
 
 impl<T> fmt::Debug for Scripted<T> {
@@ -204,10 +207,10 @@ impl<T> fmt::Debug for Scripted<T> {
 }
 
 impl<T> Scripted<T> {
-    /// For a node that cannot fail.
+    /// The value of a node that cannot fail.
     ///
     /// # Panics
-    /// If it is to.
+    /// If the script makes the node fail.
     pub fn value(self) -> T {
         match self.0 {
             AttemptOutcome::Value(value) => value,
@@ -217,10 +220,10 @@ impl<T> Scripted<T> {
         }
     }
 
-    /// For a node that can: its value, or a failure that [`Own`] knows the type of.
+    /// The value of a node that can fail, or a failure whose type [`Own`] knows.
     ///
     /// # Errors
-    /// That.
+    /// The failure.
     pub fn split(self) -> Result<T, Scripted<Infallible>> {
         match self.0 {
             AttemptOutcome::Value(value) => Ok(value),
@@ -231,13 +234,13 @@ impl<T> Scripted<T> {
         }
     }
 
-    /// For an attempt.
+    /// The result of an attempt.
     ///
     /// # Errors
-    /// The one that it is to fail with.
+    /// The error of the script.
     ///
     /// # Panics
-    /// If that is not its own.
+    /// If the error has another type than the node's.
     pub fn result<E: 'static>(self) -> Result<T, E> {
         self.split().or_else(|failed| {
             let failed: Result<Infallible, E> = FromScript::from_script(failed);
@@ -246,13 +249,13 @@ impl<T> Scripted<T> {
     }
 }
 
-/// Stands for the error of a node, which a test may make up: `?` tells the compiler which
-/// one that is.
+/// Stands for the error of a node, which a test may make up. The compiler infers its type from
+/// the node's `?`.
 #[derive(Debug)]
 pub struct Own<F>(PhantomData<fn() -> F>);
 
 impl<F> Own<F> {
-    /// Of what is inferred.
+    /// Makes one of the inferred type.
     #[inline]
     pub fn new() -> Self {
         Self(PhantomData)
@@ -266,18 +269,18 @@ impl<F> Default for Own<F> {
 }
 
 impl<F: FromScript> Own<F> {
-    /// What `?` is to have.
+    /// The operand of `?`, with the error of the script.
     ///
     /// # Panics
-    /// If the node is to fail with an error that is not its own.
+    /// If the error has another type than the node's.
     pub fn failed(&self, scripted: Scripted<Infallible>) -> F {
         F::from_script(scripted)
     }
 }
 
-/// A failure before `?`: that of a `Result` or of an `Option`.
+/// A failure as the operand of `?`: of a `Result` or an `Option`.
 pub trait FromScript {
-    /// Converts.
+    /// Converts a scripted failure.
     fn from_script(scripted: Scripted<Infallible>) -> Self;
 }
 

@@ -1,38 +1,38 @@
-//! What a macro sees of a value that is lent.
+//! How a macro sees a shared value.
 //!
-//! Nobody knows what a macro does with a name: it may be an expression to it, the name of
-//! a field, or text. So `#[task_graph]` leaves the name as it is, and binds it to what can
-//! go for the value: a copy if it is `Copy`, or else a reference.
+//! A name in the input of an unknown macro may be an expression, the name of a field, or text.
+//! So `#[task_graph]` leaves the name as it is, and binds it to a replacement of the value: a
+//! copy if the value is `Copy`, or else a reference.
 //!
-//! Which of these it is, the compiler decides when it looks for the method `seen`: that of
-//! [`Seen`] if it may be called, and otherwise that of [`Behind`], which it dereferences to.
+//! The compiler decides between the two when it looks up the method `seen`: it takes that of
+//! [`Seen`] if its bound holds, and otherwise that of [`Behind`], to which `Seen` dereferences.
 
 use std::ops::Deref;
 
-/// A value that is lent to a macro.
+/// A shared value in the input of a macro.
 #[derive(Debug)]
 pub struct Seen<'a, T>(Behind<'a, T>);
 
-/// One that cannot be copied.
+/// A shared value that is not `Copy`.
 #[derive(Debug)]
 pub struct Behind<'a, T>(&'a T);
 
 impl<'a, T> Seen<'a, T> {
-    /// What `value` lends.
+    /// Wraps a reference to the value.
     pub fn new(value: &'a T) -> Self {
         Self(Behind(value))
     }
 }
 
 impl<T: Copy> Seen<'_, T> {
-    /// A copy.
+    /// Copies the value.
     pub fn seen(&self) -> T {
         *self.0.0
     }
 }
 
 impl<'a, T> Behind<'a, T> {
-    /// The reference.
+    /// Returns the reference.
     pub fn seen(&self) -> &'a T {
         self.0
     }

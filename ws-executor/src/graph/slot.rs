@@ -1,15 +1,15 @@
-//! A place for the value of a node: written once, then lent, then moved out.
+//! The slot of a node's value: written once, then lent, then moved out.
 //!
 //! | state | meaning |
 //! |---|---|
 //! | `EMPTY` | nothing was written |
-//! | `BUSY` | it is being written, or was moved out |
-//! | `FULL + n·READER` | the value is here, and lent `n` times |
+//! | `BUSY` | the value is being written, or was moved out |
+//! | `FULL + n·READER` | the value is there, and lent `n` times |
 //!
-//! The order of a graph guarantees that a value is written before it is lent, and that
-//! nobody holds it when it is moved out. A slot does not rely on that: every transition
-//! checks the state it starts from and panics otherwise. So no order of safe calls, from
-//! any number of threads, reads a value that is not there or moves one that is lent.
+//! The order of a graph guarantees that a value is written before it is lent, and that it is
+//! not lent when it is moved out. A slot does not rely on that: every transition checks the
+//! state from which it starts, and panics if that is another. So no order of safe calls, from
+//! any number of threads, reads a missing value or moves a lent one.
 //!
 //! This is the one file of the graph runtime with unsafe code.
 //!
@@ -18,7 +18,7 @@
 //! | edge | release side | acquire side | what it makes visible |
 //! |---|---|---|---|
 //! | `slot.publish` | the store of `FULL`, in `set` or when a `Back` is dropped | `share`, `take` | the value |
-//! | `slot.return` | the subtraction when a `Lent` is dropped | `take` | all reads through it are over |
+//! | `slot.return` | the subtraction when a `Lent` is dropped | `take` | that all reads through it are over |
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -45,7 +45,7 @@ pub struct Slot<T> {
 unsafe impl<T: Send> Sync for Slot<T> {}
 
 impl<T> Slot<T> {
-    /// A slot whose value is to come.
+    /// Makes an empty slot.
     pub fn new() -> Self {
         Self {
             state: AtomicUsize::new(EMPTY),
@@ -53,7 +53,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// A slot that has its value, such as an input of the graph.
+    /// Makes a slot that has its value, such as an input of the graph.
     pub fn full(value: T) -> Self {
         Self {
             state: AtomicUsize::new(FULL),
@@ -64,10 +64,10 @@ impl<T> Slot<T> {
     /// Writes the value.
     ///
     /// # Panics
-    /// If there was one already.
+    /// If the slot has or had a value.
     #[inline]
     pub fn set(&self, value: T) {
-        // ORDERING: relaxed; nobody has touched the cell before.
+        // ORDERING: relaxed; no thread has touched the cell before.
         self.claim(EMPTY, Ordering::Relaxed, "a node wrote its value twice");
         // SAFETY: this thread has claimed the slot.
         unsafe { self.fill(value) }
@@ -77,25 +77,25 @@ impl<T> Slot<T> {
     ///
     /// # Safety
     ///
-    /// This thread has made the slot `BUSY`, and nobody holds its value.
+    /// The calling thread must have made the slot `BUSY`, and the cell must not hold a value.
     #[inline]
     unsafe fn fill(&self, value: T) {
         self.value.with_mut(|cell| {
             // SAFETY: only this thread touches the cell until the store below.
             unsafe { cell.write(MaybeUninit::new(value)) }
         });
-        // ORDERING(slot.publish): release side; whoever sees `FULL` sees the value.
+        // ORDERING(slot.publish): release side; a thread that sees `FULL` sees the value.
         self.state.store(FULL, Ordering::Release);
     }
 
     /// Moves the value out.
     ///
     /// # Panics
-    /// If it is not there, or lent.
+    /// If the value is not there, or is lent.
     #[inline]
     pub fn take(&self) -> T {
-        // ORDERING(slot.publish), ORDERING(slot.return): acquire side; the value is
-        // readable, and all reads through `Lent`s are over.
+        // ORDERING(slot.publish), ORDERING(slot.return): acquire side; the value is readable,
+        // and all reads through `Lent`s are over.
         self.claim(
             FULL,
             Ordering::Acquire,
@@ -104,21 +104,21 @@ impl<T> Slot<T> {
         // SAFETY: the claim made this thread the only one to touch the cell; the state
         // was `FULL`, so the value is there.
         let value = self.value.with(|cell| unsafe { cell.read() });
-        // SAFETY: as above, it was initialised; the state stays `BUSY`, so nobody reads
-        // or drops it again.
+        // SAFETY: as above, it was initialised; the state stays `BUSY`, so no code reads or
+        // drops it again.
         unsafe { value.assume_init() }
     }
 
     /// Moves the value out, if it is there and not lent.
     pub fn take_if_full(&self) -> Option<T> {
-        // Checked again by `take`, against another thread that does the same.
+        // `take` checks again: another thread may take the value in between.
         (self.state.load(Ordering::Relaxed) == FULL).then(|| self.take())
     }
 
-    /// The value of a slot that is known to have it.
+    /// Moves the value out of a slot that must have it.
     ///
     /// # Panics
-    /// If it is not there.
+    /// If the value is not there.
     pub fn into_full(self) -> T {
         self.take()
     }
@@ -126,7 +126,7 @@ impl<T> Slot<T> {
     /// Moves the value out until the [`Back`] is dropped.
     ///
     /// # Panics
-    /// If it is not there, or lent.
+    /// If the value is not there, or is lent.
     pub fn borrow_mut(&self) -> Back<'_, T> {
         Back {
             value: Some(self.take()),
@@ -150,11 +150,11 @@ impl<T> Default for Slot<T> {
 
 impl<T> Drop for Slot<T> {
     fn drop(&mut self) {
-        // A `Lent` borrows the slot, so none is left unless it was leaked; the value
-        // is dropped in both cases.
+        // A `Lent` borrows the slot, so none exists now, unless one was leaked. The value is
+        // dropped in both cases.
         if self.state.load(Ordering::Relaxed) >= FULL {
             self.value.with_mut(|cell| {
-                // SAFETY: `&mut self`: nobody else touches the cell.
+                // SAFETY: `&mut self`: no other thread touches the cell.
                 let cell = unsafe { &mut *cell };
                 // SAFETY: from `FULL` on the value is there, and it is dropped only here.
                 unsafe { cell.assume_init_drop() }
@@ -173,7 +173,7 @@ impl<T> fmt::Debug for Slot<T> {
     }
 }
 
-/// A value that is put back into its [`Slot`].
+/// A value that returns into its [`Slot`] when this is dropped.
 #[derive(Debug)]
 pub struct Back<'a, T> {
     value: Option<T>,
@@ -181,7 +181,7 @@ pub struct Back<'a, T> {
 }
 
 impl<T> Back<'_, T> {
-    /// The value.
+    /// Borrows the value.
     pub fn value(&mut self) -> &mut T {
         self.value.as_mut().expect("taken only when dropped")
     }
@@ -196,16 +196,16 @@ impl<T> Drop for Back<'_, T> {
     }
 }
 
-/// A value that several nodes borrow; the last one may move it.
+/// A value that several nodes borrow; the last of them may move it out.
 #[derive(Debug)]
 pub struct SharedSlot<T> {
     slot: Slot<T>,
-    /// Makes this `Sync` only for values that are.
+    /// Makes this type `Sync` only if `T` is.
     lends: PhantomData<T>,
 }
 
 impl<T> SharedSlot<T> {
-    /// A slot whose value is to come.
+    /// Makes an empty slot.
     pub fn new() -> Self {
         Self {
             slot: Slot::new(),
@@ -213,7 +213,7 @@ impl<T> SharedSlot<T> {
         }
     }
 
-    /// A slot that has its value.
+    /// Makes a slot that has its value.
     pub fn full(value: T) -> Self {
         Self {
             slot: Slot::full(value),
@@ -224,7 +224,7 @@ impl<T> SharedSlot<T> {
     /// As [`Slot::set`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::set`].
     #[inline]
     pub fn set(&self, value: T) {
         self.slot.set(value);
@@ -233,7 +233,7 @@ impl<T> SharedSlot<T> {
     /// As [`Slot::take`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::take`].
     #[inline]
     pub fn take(&self) -> T {
         self.slot.take()
@@ -242,7 +242,7 @@ impl<T> SharedSlot<T> {
     /// As [`Slot::into_full`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::into_full`].
     pub fn into_full(self) -> T {
         self.slot.take()
     }
@@ -250,7 +250,7 @@ impl<T> SharedSlot<T> {
     /// Borrows the value, until the [`Lent`] is dropped.
     ///
     /// # Panics
-    /// If it is not there.
+    /// If the value is not there.
     #[inline]
     pub fn share(&self) -> Lent<'_, T> {
         let mut state = self.slot.state.load(Ordering::Relaxed);
@@ -288,8 +288,8 @@ impl<T> Deref for Lent<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         self.slot.slot.value.with(|cell| {
-            // SAFETY: the reader that this counts as keeps the state above `FULL`: the
-            // cell is not written, and `take` fails.
+            // SAFETY: this reader keeps the state above `FULL`: the cell is not written, and
+            // `take` fails.
             let cell = unsafe { &*cell };
             // SAFETY: from `FULL` on the value is there.
             unsafe { cell.assume_init_ref() }
@@ -307,9 +307,9 @@ impl<T> Drop for Lent<'_, T> {
 
 /// A slot of a parallel run.
 ///
-/// It takes only values that may go to other threads, and says so where a value is put
-/// in. Without it, what rustc says about an `Rc` would be about the whole run and not
-/// about the node that makes it.
+/// It takes only values that may be sent to other threads, and demands that where a value is
+/// put in. Otherwise the error of rustc for an `Rc` would point at the whole run, and not at
+/// the node that makes the `Rc`.
 #[derive(Debug, Default)]
 pub struct Parallel<Slot>(Slot);
 
@@ -320,11 +320,11 @@ unsafe impl<T> Send for Parallel<Slot<T>> {}
 unsafe impl<T> Sync for Parallel<Slot<T>> {}
 // SAFETY: as above.
 unsafe impl<T> Send for Parallel<SharedSlot<T>> {}
-// SAFETY: as above; here values are demanded to be `Sync` as well, and a `SharedSlot` of
-// such values is `Sync`.
+// SAFETY: as above; here values must be `Sync` as well, and a `SharedSlot` of such values is
+// `Sync`.
 unsafe impl<T> Sync for Parallel<SharedSlot<T>> {}
 
-/// A value that moves from node to node of a parallel run.
+/// A value that moves between nodes of a parallel run.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot go from node to node of a parallel run",
     label = "this value cannot be sent to another thread",
@@ -364,7 +364,7 @@ impl<T> Parallel<Slot<T>> {
     /// As [`Slot::set`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::set`].
     #[inline]
     pub fn set(&self, value: T)
     where
@@ -376,7 +376,7 @@ impl<T> Parallel<Slot<T>> {
     /// As [`Slot::take`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::take`].
     #[inline]
     pub fn take(&self) -> T {
         self.0.take()
@@ -400,7 +400,7 @@ impl<T> Parallel<SharedSlot<T>> {
     /// As [`Slot::set`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::set`].
     #[inline]
     pub fn set(&self, value: T)
     where
@@ -412,7 +412,7 @@ impl<T> Parallel<SharedSlot<T>> {
     /// As [`Slot::take`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Slot::take`].
     #[inline]
     pub fn take(&self) -> T {
         self.0.take()
@@ -421,7 +421,7 @@ impl<T> Parallel<SharedSlot<T>> {
     /// As [`SharedSlot::share`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`SharedSlot::share`].
     #[inline]
     pub fn share(&self) -> Lent<'_, T> {
         self.0.share()

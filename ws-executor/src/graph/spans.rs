@@ -9,17 +9,17 @@ use ws_core::sync::Mutex;
 use super::observe::{At, Observer};
 use super::{Graph, lock};
 
-/// An [`Observer`] that makes a span of `tracing` for each run, and inside of it one for
-/// each node. Needs the feature `tracing`.
+/// An [`Observer`] that makes a span of `tracing` for each run, and a child span for each node.
+/// Needs the feature `tracing`.
 ///
-/// The span of a run, `graph`, is a child of the one that is current where the run is
-/// awaited, on whatever threads its nodes then are. The span of a node, `node`, is entered
-/// around each of its polls, so events and spans of the code it calls are inside of it;
-/// that of a graph inside of a node is its child. Both have the name as the field
-/// `otel.name`. A retry is an event; a node that is cancelled has `cancelled = true`.
+/// The span of a run is called `graph`. Its parent is the span that is current where the run is
+/// awaited, on whatever threads its nodes run. The span of a node is called `node`. It is
+/// entered around each poll of the node, so events and spans of the node's code are inside it.
+/// If the node runs another graph, the span of that run is its child. Both have the name as the
+/// field `otel.name`. A retry is an event; a cancelled node has `cancelled = true`.
 ///
-/// Both are of level INFO and have the target `ws_executor::graph`. A span that the
-/// subscriber does not want costs one check.
+/// Both have the level INFO and the target `ws_executor::graph`. A span that the subscriber
+/// filters out costs one check.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Observer for Spans {
 /// The spans of one run.
 struct RunSpans {
     span: Span,
-    /// Those of the nodes that have begun and not ended.
+    /// The spans of nodes that have begun and not ended, by index.
     nodes: Box<[Mutex<Option<Span>>]>,
 }
 
@@ -69,7 +69,7 @@ impl RunSpans {
 }
 
 impl Observer for RunSpans {
-    /// A graph inside of a node: begun while the span of that node is entered.
+    /// A graph inside a node begins while the span of that node is entered.
     fn run(&self, graph: &'static Graph) -> Option<Arc<dyn Observer>> {
         Spans.run(graph)
     }

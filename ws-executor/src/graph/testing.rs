@@ -1,5 +1,4 @@
-//! Tests of graphs: nodes with made-up outcomes, time that takes none, and a record of
-//! what ran.
+//! Tests of graphs: nodes with made-up outcomes, virtual time, and a record of what ran.
 //!
 //! ```
 //! use std::time::Duration;
@@ -40,10 +39,12 @@
 //! assert_eq!(report.starts.last(), Some(&"result"));
 //! ```
 //!
-//! Nodes with a written type have a method of their name, unless the graph is generic: its
-//! types are known only where it is run. The time of a run under test
-//! stands still while one of its tasks can run, and jumps when none can. What a node waits
-//! for outside of the run, on another thread for one, does not keep it from jumping.
+//! A node with a written type has a method of its name. A generic graph has no such methods,
+//! because its types are known only where it is run.
+//!
+//! The time of a run under test stands still while one of its tasks can run, and jumps to the
+//! next deadline when none can. A wait for something outside the run, such as another thread,
+//! does not stop the time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -61,21 +62,21 @@ pub use super::script::{
 use super::virtual_time::{Tracking, VirtualClock, tracked};
 use super::{Graph, lock};
 
-/// What a run under test came to; see the example at [`testing`](self).
+/// The report of a run under test; see the example at [`testing`](self).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report<R> {
     /// What the graph returned.
     pub result: R,
-    /// The nodes in the order in which they began.
+    /// The names of the nodes in the order in which they began.
     pub starts: Vec<&'static str>,
-    /// The virtual time that it took.
+    /// The virtual time that the run took.
     pub elapsed: Duration,
     attempts: Vec<(&'static str, usize)>,
 }
 
 impl<R> Report<R> {
-    /// How often a node was tried; 0 if it did not begin.
+    /// The number of attempts of a node; 0 if it did not begin.
     ///
     /// See the example at [`testing`](self).
     pub fn attempts(&self, node: &str) -> usize {
@@ -86,7 +87,7 @@ impl<R> Report<R> {
     }
 }
 
-/// A run under test, in the making: what `checkout::test` collects.
+/// The settings of a run under test: what `checkout::test` collects.
 pub struct TestRun<S> {
     spawner: S,
     limited: bool,
@@ -100,7 +101,7 @@ impl<S> fmt::Debug for TestRun<S> {
 }
 
 impl<S: Spawn + Clone + Send + Sync + 'static> TestRun<S> {
-    /// A run with nothing made up.
+    /// A run without scripts.
     pub fn new(spawner: S, limited: bool) -> Self {
         Self {
             spawner,
@@ -116,7 +117,7 @@ impl<S: Spawn + Clone + Send + Sync + 'static> TestRun<S> {
         self
     }
 
-    /// Runs what `start` makes of the settings, with its time tracked.
+    /// Runs the graph that `start` makes of the settings, with virtual time.
     pub async fn run<F: Future>(
         self,
         graph: &'static Graph,
@@ -151,7 +152,7 @@ impl<S: Spawn + Clone + Send + Sync + 'static> TestRun<S> {
     }
 }
 
-/// An [`Observer`] that keeps the order of a graph's own nodes, not of those inside.
+/// An [`Observer`] that records the order of a graph's own nodes, not of graphs inside it.
 struct Record {
     graph: &'static Graph,
     events: Mutex<Events>,
@@ -168,7 +169,7 @@ impl Record {
 #[derive(Default)]
 struct Events {
     starts: Vec<&'static str>,
-    /// One for each attempt.
+    /// The node of each attempt.
     attempts: Vec<usize>,
 }
 

@@ -1,17 +1,17 @@
-//! Time: the trait by which a run sleeps, and the timer that serves it by default.
+//! Time: the trait by which a run sleeps, and its default timer.
 //!
-//! The executor has no timers of its own, and a graph runs on any executor; so the
-//! default is a thread of its own, started by the first node that needs it, with one
-//! heap of deadlines. It sleeps until the earliest one, and costs nothing before it is
-//! started. A program with a reactor gives that one's timer to the run instead.
+//! The executor has no timers, and a graph runs on any executor. So the default timer is a
+//! thread, which the first node that needs it starts. The thread has one heap of deadlines and
+//! sleeps until the earliest of them. A program with a reactor gives the reactor's timer to the
+//! run instead.
 //!
 //! # Memory ordering
 //!
 //! | edge | release side | acquire side | what it makes visible |
 //! |---|---|---|---|
-//! | `timer.over` | the thread sets `over` of a sleeper | the sleeper's look at `over` | that the thread saw the deadline pass: `Instant::now` is not before it afterwards |
+//! | `timer.over` | the thread sets `over` of a sleeper | the sleeper reads `over` | that the thread saw the deadline pass: a later `Instant::now` is not before the deadline |
 //!
-//! That a sleeper is woken needs no more than the lock of its waker.
+//! To wake a sleeper, the lock of its waker is enough.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,10 +24,10 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A future that is ready after a while.
+/// A future that is ready after a duration.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What a run needs to know of time: timeouts, back-off between attempts, deadlines.
+/// The time of a run, for timeouts, pauses between attempts, and deadlines.
 ///
 /// ```
 /// use std::time::Duration;
@@ -50,7 +50,7 @@ pub trait Timer: Send + Sync {
     /// See the example at [`Timer`].
     fn sleep(&self, duration: Duration) -> Sleep;
 
-    /// The present moment. A timer whose time is not that of the machine says so here.
+    /// The present moment. A timer with a time of its own must override this.
     ///
     /// ```
     /// use std::time::Instant;
@@ -64,7 +64,7 @@ pub trait Timer: Send + Sync {
     }
 }
 
-/// The timer of runs that are given no other: one thread for the whole process.
+/// The default timer of runs: one thread for the whole process.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -86,7 +86,7 @@ impl Timer for ThreadTimer {
     }
 }
 
-/// The error of a node, or of a run, that took too long.
+/// The error of a node or a run that took too long.
 ///
 /// ```
 /// use ws_executor::graph::TimedOut;
@@ -97,7 +97,7 @@ impl Timer for ThreadTimer {
 pub struct TimedOut;
 
 impl TimedOut {
-    /// The error; see the example at [`TimedOut`].
+    /// Makes the error; see the example at [`TimedOut`].
     pub const fn new() -> Self {
         Self
     }
@@ -111,16 +111,16 @@ impl fmt::Display for TimedOut {
 
 impl Error for TimedOut {}
 
-/// One sleeper, as the thread knows it.
+/// A sleeper, as the thread knows it.
 struct TimerEntry {
     due: Instant,
     number: u64,
     sleeper: Arc<TimerSleeper>,
 }
 
-/// What the thread and the future share.
+/// What the thread and the sleeping future share.
 struct TimerSleeper {
-    /// Set by the thread when it is time, by the future when it is dropped.
+    /// Set by the thread when the deadline has passed, and by the future when it is dropped.
     over: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -149,13 +149,13 @@ impl Ord for TimerEntry {
 struct Heap {
     entries: BinaryHeap<Reverse<TimerEntry>>,
     entered: u64,
-    /// How many of the entries nobody waits for any more.
+    /// The number of entries whose future was dropped.
     abandoned: usize,
 }
 
 impl Heap {
-    /// Forgets the abandoned entries once they are the majority, so that timeouts that
-    /// never strike do not pile up until they would have.
+    /// Removes the abandoned entries once they are the majority. Otherwise timeouts that do not
+    /// strike would stay in the heap until their deadlines.
     fn sweep(&mut self) {
         if self.abandoned > 64 && self.abandoned > self.entries.len() / 2 {
             self.entries
@@ -175,7 +175,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Clock {
-    /// The clock, and its thread, which is started by the first call.
+    /// Returns the clock. The first call starts its thread.
     fn get() -> &'static Self {
         static CLOCK: OnceLock<Clock> = OnceLock::new();
         static THREAD: OnceLock<()> = OnceLock::new();
@@ -237,7 +237,7 @@ impl Clock {
                 }
                 Some(_) => {
                     let entry = heap.entries.pop().map(|Reverse(entry)| entry);
-                    drop(heap); // wakers are foreign code: not under the lock
+                    drop(heap); // Wakers are foreign code: not under the lock.
                     if let Some(entry) = entry {
                         entry.sleeper.ring();
                     }
@@ -250,17 +250,19 @@ impl Clock {
 
 impl TimerSleeper {
     fn ring(&self) {
-        // ORDERING(timer.over): release side; relaxed, the sleeper's clock could be behind.
+        // ORDERING(timer.over): release side; if relaxed, the sleeper's clock could be behind
+        // the deadline.
         self.over.store(true, Ordering::Release);
         let waker = lock(&self.waker).take();
         if let Some(waker) = waker {
-            // A waker that panics must not end the thread that all sleepers share.
+            // A waker that panics must not end the thread, which serves all sleepers.
             crate::base::panics::ignore_panic(|| waker.wake());
         }
     }
 }
 
-/// A sleep on the [`Clock`]. `due` is `None` for one that is too long to ever end.
+/// A sleep on the [`Clock`]. `due` is `None` if the deadline is too far away to be represented:
+/// the sleep never ends.
 struct Nap {
     due: Option<Instant>,
     entry: Option<Arc<TimerSleeper>>,
@@ -283,10 +285,10 @@ impl Future for Nap {
             }
         }
         let sleeper = self.entry.as_ref().expect("entered above");
-        // The thread sets `over` before it takes the waker: it saw the one above, or
-        // this sees `over`.
-        // ORDERING(timer.over): acquire side; relaxed, the clock of what goes on after the
-        // sleep could be before the deadline.
+        // The thread sets `over` before it takes the waker: it takes the waker that was left
+        // above, or this load sees `over`.
+        // ORDERING(timer.over): acquire side; if relaxed, the clock could be before the
+        // deadline for the code after the sleep.
         if sleeper.over.load(Ordering::Acquire) {
             Poll::Ready(())
         } else {

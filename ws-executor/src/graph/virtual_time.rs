@@ -1,11 +1,11 @@
-//! Time in tests: it stands still while anything can run, and jumps to the next sleeper
-//! when nothing can.
+//! Virtual time for tests: it stands still while a task can run, and jumps to the next deadline
+//! when none can.
 //!
-//! Every task of a run under test is tracked: it is *active* from when it is woken until
-//! its poll returns pending. When the last one ceases to be active, the clock moves on to
-//! the earliest sleeper and wakes it. So a test with hours of pauses takes no time, and
-//! the order of what happens does not depend on how fast the machine is. What a node waits
-//! for outside of the run, such as another thread, is not seen: it counts as waiting.
+//! Every task of a run under test is tracked: it is *active* from its wake until its poll
+//! returns pending. When the last task ceases to be active, the clock jumps to the earliest
+//! deadline and wakes its sleeper. So a test with hours of pauses takes no time, and the order
+//! of events does not depend on the speed of the machine. A task that waits for something
+//! outside the run, such as another thread, is not active.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -24,9 +24,9 @@ use crate::base::panics::ignore_panic;
 pub(super) struct VirtualClock(Arc<Mutex<ClockState>>);
 
 struct ClockState {
-    /// When it was made, by the machine's clock.
+    /// The machine's time when the clock was made.
     began: Instant,
-    /// What has passed since.
+    /// The virtual time since then.
     now: Duration,
     active: usize,
     sleepers: BTreeMap<(Duration, u64), Option<Waker>>,
@@ -54,7 +54,7 @@ impl VirtualClock {
         lock(&self.0).active += 1;
     }
 
-    /// One less is active; the last one moves the clock.
+    /// Notes that a task is no longer active. The last one moves the clock.
     fn cease(&self) {
         let mut state = lock(&self.0);
         state.active -= 1;
@@ -92,7 +92,7 @@ impl Timer for VirtualClock {
 
 struct VirtualSleep {
     clock: VirtualClock,
-    /// `None`: never.
+    /// `None`: the sleep never ends.
     due: Option<Duration>,
     number: Option<u64>,
 }
@@ -131,7 +131,7 @@ impl Drop for VirtualSleep {
     }
 }
 
-/// An executor whose tasks are tracked.
+/// An executor that tracks its tasks.
 #[derive(Clone)]
 pub struct Tracking<S> {
     spawner: S,
@@ -160,7 +160,7 @@ impl<S: Spawn> Spawn for Tracking<S> {
     }
 }
 
-/// `future`, active as long as it can run.
+/// Wraps `future` in a task that is active as long as it can run.
 pub(super) fn tracked<F: Future>(
     clock: &VirtualClock,
     future: F,
@@ -189,7 +189,7 @@ pub(super) fn tracked<F: Future>(
     }
 }
 
-/// Ends the activity of a future that is done or dropped.
+/// Ends the activity of a future when it is done or dropped.
 struct Activity(Arc<Tracker>);
 
 impl Drop for Activity {
@@ -214,11 +214,11 @@ struct Tracked {
 
 #[derive(Clone, Copy, PartialEq)]
 enum TrackedPhase {
-    /// Waits to be woken.
+    /// Waits for a wake.
     Idle,
     /// Woken and not polled since, or being polled.
     Active,
-    /// Being polled, and woken meanwhile.
+    /// Being polled, and woken since the poll began.
     Again,
     Gone,
 }
@@ -228,7 +228,7 @@ impl Tracker {
         let waker = Arc::new(waker.clone());
         let mut state = lock(&self.state);
         if state.phase == TrackedPhase::Idle {
-            self.clock.begin(); // Polled without a wake of ours.
+            self.clock.begin(); // Polled without a wake by this tracker.
         }
         state.phase = TrackedPhase::Active;
         let old = state.waker.replace(waker);
@@ -255,7 +255,7 @@ impl Wake for Tracker {
     fn wake(self: Arc<Self>) {
         let mut state = lock(&self.state);
         if state.phase == TrackedPhase::Idle {
-            // Before anybody can see it active, and cease.
+            // Before another thread can see the task active and end its activity.
             self.clock.begin();
         }
         state.phase = match state.phase {

@@ -16,13 +16,14 @@ use super::source::{Feed, Iter, Merged, Single, Source};
 use super::state::{Copier, Letter, Limits, PipelineState, Router, RunSettings};
 use crate::graph::{ThreadTimer, Timer};
 
-/// How many items may be in flight unless [`Builder::in_flight`] says otherwise. Not
-/// measured: enough to keep a few workers busy, few enough to fit in a cache.
+/// The default of [`Builder::in_flight`]. Not measured: enough to keep a few workers busy, few
+/// enough to fit in a cache.
 const IN_FLIGHT: usize = 1024;
 
-/// Binds a source and a sink to what is run for each item.
+/// The settings of a pipeline: what it runs for each item, its sources, its sink.
 ///
-/// The `bind` of a task graph makes one, and so does [`from_fn`](super::from_fn).
+/// A builder is made by the `bind` of a task graph, by [`from_fn`](super::from_fn), or by
+/// [`new`](Self::new).
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -78,7 +79,7 @@ where
     P: PerItem,
     S: Spawn + Clone + Send + Sync + 'static,
 {
-    /// Runs `per_item` on lanes of this executor.
+    /// Makes a builder of a pipeline that runs `per_item` on lanes of this executor.
     ///
     /// ```
     /// use ws_executor::Executor;
@@ -114,8 +115,8 @@ where
         }
     }
 
-    /// Adds a source: a `Stream`, or anything that is a [`Source`]. Several are merged;
-    /// they take turns.
+    /// Adds a source: a `Stream`, or any other [`Source`]. Several sources are merged, and take
+    /// turns.
     ///
     /// ```
     /// use futures::stream;
@@ -140,8 +141,8 @@ where
         self.source(Iter(Box::new(items.into_iter())))
     }
 
-    /// How many items may be in flight: pulled from the source, and neither done nor
-    /// dropped. The memory of a pipeline is that of so many items. 1,024 unless set.
+    /// Sets how many items may be in flight: pulled from the source, and neither done nor
+    /// dropped. The memory of a pipeline is that of so many items. The default is 1,024.
     ///
     /// See the example at [`Builder`].
     pub fn in_flight(mut self, items: usize) -> Self {
@@ -149,17 +150,17 @@ where
         self
     }
 
-    /// Whether results leave in the order of the source. A slow item then holds back those
-    /// after it, of which there are less than [`in_flight`](Self::in_flight).
+    /// Sets whether results leave in the order of the source. Then a slow item delays the
+    /// results of later items, of which fewer than [`in_flight`](Self::in_flight) wait.
     ///
-    /// See the example at [`Builder`]. The order of merged sources is that in which their
+    /// See the example at [`Builder`]. The order of merged sources is the order in which their
     /// items were pulled.
     pub fn ordered(mut self, ordered: bool) -> Self {
         self.ordered = ordered;
         self
     }
 
-    /// Says what becomes of items that fail. Without this, a failure ends the run.
+    /// Sets what happens to items that fail. Without this, a failure ends the run.
     ///
     /// See the example at [`Failure`]. A panic in `route` ends the run.
     pub fn on_error(
@@ -170,8 +171,8 @@ where
         self
     }
 
-    /// Where items go whose route is [`Route::DeadLetter`]. Every item is copied before its
-    /// run for this.
+    /// Sets the sink for items whose route is [`Route::DeadLetter`]. With this, every item is
+    /// copied before its run.
     ///
     /// ```
     /// use ws_executor::Executor;
@@ -202,7 +203,7 @@ where
         self
     }
 
-    /// Where results go: anything that is a [`Sink`]. Without one they are dropped.
+    /// Sets the [`Sink`] of the results. Without one, results are dropped.
     ///
     /// See the example at [`Builder`].
     pub fn sink(mut self, sink: impl Sink<P::Output>) -> Self {
@@ -210,7 +211,7 @@ where
         self
     }
 
-    /// Calls a closure with each result, one at a time; instead of a [`sink`](Self::sink).
+    /// Calls a closure with each result, one at a time, in place of a [`sink`](Self::sink).
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -231,7 +232,7 @@ where
         self.sink(ForEach(call))
     }
 
-    /// Where time comes from, for timeouts of nodes and of drains. A thread unless set.
+    /// Sets the timer, for timeouts of nodes and of drains. The default is a thread.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -249,13 +250,13 @@ where
         self
     }
 
-    /// The pipeline.
+    /// Builds the pipeline.
     ///
     /// See the example at [`Builder`].
     ///
     /// # Errors
-    /// If it could never come to its end: without a source, or with fewer items in flight
-    /// than a node waits for.
+    /// If the pipeline could never end: it has no source, or `in_flight` is less than the
+    /// number of items that a node waits for.
     pub fn build(mut self) -> Result<Pipeline<P::Error>, BuildError> {
         let feed = match self.feeds.len() {
             0 => return Err(BuildError(Flaw::NoSource)),

@@ -6,7 +6,7 @@ use ws_core::Spawn;
 
 use super::{Builder, PerItem, Verdict};
 
-/// A pipeline that calls `work` for every item.
+/// Makes a pipeline that calls `work` for every item.
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -48,7 +48,7 @@ where
     Builder::new(spawner, work)
 }
 
-/// What [`from_fn`] runs for each item.
+/// The [`PerItem`] of [`from_fn`].
 #[derive(Debug)]
 pub struct FromFn<F, I> {
     work: F,
@@ -82,12 +82,12 @@ where
     message = "the closure of a pipeline returns a `Result` or a `Verdict`, not `{Self}`"
 )]
 pub trait IntoVerdict {
-    /// What the sink takes.
+    /// The type of the sink's results.
     type Output: Send + 'static;
-    /// Why an item failed.
+    /// The error of an item that failed.
     type Error: Send + 'static;
 
-    /// How the run of the item ended.
+    /// Converts the value into a [`Verdict`].
     ///
     /// ```
     /// use ws_executor::pipeline::{IntoVerdict, Verdict};

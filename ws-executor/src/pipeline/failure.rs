@@ -1,4 +1,4 @@
-//! What goes wrong: with an item, with a pipeline, with its settings.
+//! Failures: of an item, of a run, of a pipeline's settings.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::Report;
 use crate::base::panics::{Payload, drop_payload};
 
-/// An error of a source or a sink, of whatever type.
+/// An error of a source or a sink, of any type.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why the run of an item failed: with an error, or with a panic.
@@ -36,11 +36,11 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 pub struct Failure<E> {
     /// The number of the item, counted from 0 in the order in which items left the source.
     pub number: u64,
-    /// The node that failed, where it is known.
+    /// The node that failed, if it is known.
     pub node: Option<&'static str>,
     /// The error; `None` if it was a panic.
     pub error: Option<E>,
-    /// What the panic said; `None` if it was an error.
+    /// The message of the panic; `None` if it was an error.
     pub panic: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl<E> Failure<E> {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn message(payload: Payload) -> String {
     let text = match payload.downcast_ref::<&'static str>() {
         Some(text) => Some((*text).to_owned()),
@@ -93,14 +93,15 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
     }
 }
 
-/// What becomes of an item that failed; see the example at [`Failure`].
+/// What happens to an item that failed; see the example at [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// It is dropped, acknowledged and counted as skipped.
+    /// The item is dropped, acknowledged and counted as skipped.
     Skip,
-    /// It goes to the sink for dead letters, and is acknowledged when that has taken it.
+    /// The item goes to the sink for dead letters. It is acknowledged when that sink has taken
+    /// it.
     DeadLetter,
-    /// It ends the run: what is in flight is cancelled, and not acknowledged.
+    /// The item ends the run: the items in flight are cancelled, and not acknowledged.
     Stop,
 }
 
@@ -122,9 +123,10 @@ pub struct DeadLetter<I, E> {
 pub enum Cause<E> {
     /// An item failed, and its route was [`Route::Stop`].
     Item(Failure<E>),
-    /// An item failed with the route [`Route::DeadLetter`], and there is no such sink.
+    /// An item failed with the route [`Route::DeadLetter`], but no sink is set for dead
+    /// letters.
     NoDeadLetter(Failure<E>),
-    /// The source failed. What was in flight was finished.
+    /// The source failed. The items in flight were finished.
     Source(BoxError),
     /// The sink failed.
     Sink(BoxError),
@@ -134,7 +136,7 @@ pub enum Cause<E> {
     Lost,
 }
 
-/// The error of a run, with the report up to there.
+/// The error of a run, with the report up to its end.
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -155,7 +157,7 @@ pub enum Cause<E> {
 pub struct RunError<E> {
     /// Why the run ended.
     pub cause: Cause<E>,
-    /// What had become of its items.
+    /// The report of the run.
     pub report: Box<Report>,
 }
 
@@ -191,7 +193,7 @@ impl<E: Error + 'static> Error for RunError<E> {
     }
 }
 
-/// Settings with which a pipeline could never come to its end.
+/// The error of [`Builder::build`](super::Builder::build): a pipeline that could never end.
 ///
 /// ```
 /// use ws_executor::{Executor, pipeline};
@@ -212,7 +214,7 @@ pub(super) enum Flaw {
 }
 
 impl BuildError {
-    /// There is no source.
+    /// Whether there is no source.
     ///
     /// ```
     /// use ws_executor::{Executor, pipeline};
@@ -226,7 +228,8 @@ impl BuildError {
         self.0 == Flaw::NoSource
     }
 
-    /// Fewer items may be in flight than a node waits for; see the example at [`BuildError`].
+    /// Whether `in_flight` is less than the number of items that a node waits for; see the
+    /// example at [`BuildError`].
     #[must_use]
     pub fn is_in_flight_too_small(&self) -> bool {
         matches!(self.0, Flaw::InFlight { .. })

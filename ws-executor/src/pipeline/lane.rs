@@ -1,12 +1,12 @@
 //! A lane: a task that takes items and runs the whole graph for each, one at a time.
 //!
-//! Items that never wait cost no lock and no allocation of their own: a lane takes a
-//! chunk of them, runs one after the other, and hands in all results at once. When an item
-//! waits, the lane hands in what it has finished and gives the rest of its chunk back, so
-//! that nobody waits behind a slow item.
+//! Items that never wait cost no lock and no allocation of their own: a lane takes a chunk of
+//! items, runs one after the other, and reports all results at once. When an item waits, the
+//! lane reports the results so far and gives the rest of its chunk back. So no item waits
+//! behind a slow one.
 //!
-//! A poll that computes for long does keep its chunk. So chunks are no longer than
-//! [`SHORT`] allows, judged by the last one.
+//! A poll that computes for long keeps the chunk. Therefore the lane adjusts the size of its
+//! chunks: the next one is shorter if the last took longer than [`SHORT`].
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -26,18 +26,25 @@ use crate::base::clock::Instant;
 use crate::base::panics::{Contained, Payload, contain, drop_each, drop_payload, ignore_panic};
 use crate::base::yield_now::yield_now;
 
-/// The most items in a chunk: the lock is paid for a few times in so many. With 32 an item of
-/// `--bench graph` took 39 to 44 ns, with 64 34 to 40, with 128 35 to 40 (two workers).
+/// The most items in a chunk. A lane takes the lock a few times for each chunk
+/// (`--bench graph`, two workers):
+///
+/// | items in a chunk | time for an item |
+/// |---|---|
+/// | 32 | 39 to 44 ns |
+/// | 64 | 34 to 40 ns |
+/// | 128 | 35 to 40 ns |
 const CHUNK: usize = 64;
 
-/// A chunk that takes longer than this makes the next one half as long; half of it, twice.
-/// It bounds how long items wait behind one that computes. Not measured.
+/// A chunk that takes longer than this halves the size of the next one; a chunk that takes less
+/// than half of this doubles it. So it bounds how long items wait behind one that computes. Not
+/// measured.
 const SHORT: Duration = Duration::from_micros(50);
 
-/// A lane that never waits lets other tasks run this often. Not measured.
+/// A lane that never waits yields to other tasks after this time. Not measured.
 const TURN: Duration = Duration::from_micros(200);
 
-/// How a future that a lane awaits ends.
+/// How the wait for a future ends.
 enum Ending<T> {
     Ready(T),
     Panicked(Payload),
@@ -45,15 +52,15 @@ enum Ending<T> {
     Cut,
 }
 
-/// A lane; dropped before its end, it ends the run.
+/// A lane. If it is dropped before its end, it ends the run.
 pub(super) struct Lane<P: PerItem> {
     shared: Arc<PipelineShared<P>>,
     seat: Arc<LaneSeat>,
     state: LaneState,
     chunk: VecDeque<Numbered<P>>,
-    /// Items with one result.
+    /// The results of items that have one result.
     done: OutletBatch<P::Output>,
-    /// All others.
+    /// The ends of all other items.
     finished: Vec<Finished<P>>,
     limit: usize,
 }
@@ -61,7 +68,7 @@ pub(super) struct Lane<P: PerItem> {
 impl<P: PerItem> Drop for Lane<P> {
     fn drop(&mut self) {
         if self.state != LaneState::Left {
-            // Before the run can be seen to be over.
+            // Before other code can see that the run is over.
             drop_each(self.chunk.drain(..));
             drop_each(self.done.results.drain(..));
             self.finished.drain(..).for_each(Finished::discard);
@@ -83,9 +90,10 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    /// Does what is to be done until there is nothing more.
+    /// Does the work that [`PipelineShared::next`] returns, until the lane leaves.
     pub(super) async fn run(mut self) {
-        // Once for all items, whose futures borrow from it: lanes would meet at its count.
+        // One reference for all items, whose futures borrow from it. With one for each item,
+        // the lanes would contend for the reference count.
         let shared = self.shared.clone();
         let mut items = Vec::new();
         let mut turn = Instant::now();
@@ -152,10 +160,10 @@ impl<P: PerItem> Lane<P> {
         self.state = LaneState::Active; // counted by the caller
     }
 
-    /// Runs the items of the chunk one after the other, until none are left.
+    /// Runs the items of the chunk one after the other, until none is left.
     ///
-    /// One function for all that is done for an item that does not wait, and one landing
-    /// pad for its panics: results are not handed through layers of futures.
+    /// One function does all work for an item that does not wait, and catches all of its
+    /// panics: so results do not pass through layers of futures.
     async fn run_chunk(&mut self, shared: &PipelineShared<P>) {
         let mut future = pin!(None);
         let (mut number, mut copy, mut begun) = (0, None, false);
@@ -227,13 +235,14 @@ impl<P: PerItem> Lane<P> {
         };
         let finished = self.failed(failure, copy);
         if let Finished::Stop(_) = finished {
-            // The run ends with this: a lane that leaves has nothing left of the user's.
+            // The run ends with this failure. A lane that leaves must not hold values of the
+            // user.
             drop_each(self.chunk.drain(..));
         }
         self.finished.push(finished);
     }
 
-    /// Routes an item that failed. A panic of the routing closure stops the run.
+    /// Finds the route of an item that failed. A panic of the routing closure stops the run.
     fn failed(&self, failure: Failure<P::Error>, copy: Option<P::Item>) -> Finished<P> {
         let number = failure.number;
         let (failure, copy) = (Contained::new(failure), Contained::new(copy));
@@ -255,7 +264,7 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    /// Awaits a future; while it is pending others do what there is to do.
+    /// Awaits a future. While it is pending, other lanes take over.
     async fn patiently<F: Future>(&mut self, future: F) -> Ending<F::Output> {
         let shared = self.shared.clone();
         let mut future = pin!(Some(future));
@@ -288,7 +297,7 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    /// Goes on after a wait, if there was one; false if the run is cancelled.
+    /// Continues after a wait, if there was one. Returns false if the run is cancelled.
     fn resumes(&mut self, shared: &PipelineShared<P>) -> bool {
         match std::mem::replace(&mut self.state, LaneState::Active) {
             LaneState::Active => true,
@@ -296,10 +305,11 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    /// Waits for what it has polled, and leaves the rest to others; false if the run is
-    /// cancelled.
+    /// Waits for the future that was polled, and leaves other work to other lanes. Returns
+    /// false if the run is cancelled.
     fn waits(&mut self, cx: &mut Context<'_>, state: LaneState) -> bool {
-        // Before the look at the phase: a cancellation finds the waker, or this finds it.
+        // Before the phase is read: a cancellation finds the waker, or this reads the
+        // cancellation.
         self.seat.wait(cx.waker());
         let (done, finished) = (&mut self.done, &mut self.finished);
         self.state = self.shared.wait(done, finished, &mut self.chunk, state);
@@ -329,7 +339,7 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    /// Pushes to a sink; `None` if the run is cancelled meanwhile.
+    /// Pushes to a sink. Returns `None` if the run is cancelled meanwhile.
     async fn offer<T>(
         &mut self,
         sink: &mut dyn Outflow<T>,
@@ -362,8 +372,8 @@ impl<P: PerItem> Lane<P> {
         }
     }
 
-    /// Closes sinks and source, in this order: only then all is safe that is acknowledged.
-    /// A cancellation cuts it short.
+    /// Closes the sinks and then the source: all items that are acknowledged must be safe. A
+    /// cancellation ends this early.
     async fn close(&mut self, closing: Closing<P>) -> Option<Cause<P::Error>> {
         let Closing {
             feed,
@@ -406,7 +416,7 @@ impl<P: PerItem> Lane<P> {
     }
 }
 
-/// What a source or a sink has said; `None` if it was cut off.
+/// The outcome of a call to a source or a sink; `None` if the run was cancelled.
 fn outcome(ending: Ending<Result<(), BoxError>>) -> Option<Result<(), BoxError>> {
     match ending {
         Ending::Ready(outcome) => Some(outcome),
@@ -415,7 +425,7 @@ fn outcome(ending: Ending<Result<(), BoxError>>) -> Option<Result<(), BoxError>>
     }
 }
 
-/// Polls an item, and drops its future when it is ready.
+/// Polls an item. Drops its future when it is ready.
 fn poll_item<F: Future>(mut future: Pin<&mut Option<F>>, cx: &mut Context<'_>) -> Poll<F::Output> {
     let polled = future.as_mut().as_pin_mut().expect("set by the caller");
     let output = ready!(polled.poll(cx));
@@ -423,7 +433,7 @@ fn poll_item<F: Future>(mut future: Pin<&mut Option<F>>, cx: &mut Context<'_>) -
     Poll::Ready(output)
 }
 
-/// Whether the source is worth another look at once.
+/// Whether to pull from the source again at once.
 #[derive(PartialEq, Eq)]
 enum Pull {
     Done,

@@ -1,5 +1,5 @@
-//! Pipelines: one graph, or one closure, run for every item of a stream, with a bound on
-//! how many are in flight and nothing lost.
+//! Pipelines: one graph, or one closure, that runs for every item of a stream. The number of
+//! items in flight is bounded, and no item is lost.
 //!
 //! ```
 //! use ws_executor::Executor;
@@ -33,22 +33,23 @@
 //! # Ok::<_, pipeline::BuildError>(())
 //! ```
 //!
-//! It runs on any [`ws_core::Spawn`].
+//! A pipeline runs on any [`ws_core::Spawn`].
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! 1. An item is in flight from when it is pulled until it is done, skipped or a dead
-//!    letter. There are never more than [`in_flight`](Builder::in_flight), whatever stalls.
+//! 1. An item is in flight from its pull until it is done, skipped or a dead letter. There are
+//!    never more than [`in_flight`](Builder::in_flight) such items, even if a node or a sink
+//!    stalls.
 //! 2. Each item that is pulled ends in exactly one count of the [`Report`]: done, skipped,
-//!    dead-lettered, failed, cancelled. Counts and [`Progress`] always add up.
-//! 3. An item is acknowledged to its [`Source`] once, after the [`Sink`] said that its
-//!    results are safe, or it was skipped, or the sink of dead letters has it. What fails
-//!    for good or is cancelled is not acknowledged. So with a source that gives such items
-//!    again, every item is done at least once.
-//! 4. An item that waits keeps no other from running; in an ordered pipeline it keeps those
-//!    after it from leaving.
-//! 5. A panic, wherever it is, is a failure of its item, or an error of its source or sink.
-//! 6. When a run is over, however it ended, its futures and items have been dropped.
+//!    dead-lettered, failed, cancelled. At any moment the counts of the [`Progress`] add up.
+//! 3. An item is acknowledged to its [`Source`] once: when the [`Sink`] has completed the push
+//!    of its results, when the item was skipped, or when the sink of dead letters has it. An
+//!    item that fails for good or is cancelled is not acknowledged. So with a source that gives
+//!    such items again, every item is done at least once.
+//! 4. An item that waits does not keep other items from running. In an ordered pipeline, the
+//!    results of later items wait for it.
+//! 5. A panic anywhere is a failure of its item, or an error of its source or sink.
+//! 6. When a run is over, for any cause, its futures and items have been dropped.
 //!
 //! # How a run ends
 //!
@@ -56,28 +57,27 @@
 //! |---|---|---|
 //! | the source ends | are finished | the report |
 //! | [`drain`](Running::drain) | are finished, or cancelled when the time is over | the report |
-//! | [`cancel`](Running::cancel), or a drop | are cancelled | the report, or nobody hears |
+//! | [`cancel`](Running::cancel), or a drop | are cancelled | the report; after a drop, a [`Watch`] has it |
 //! | [`Route::Stop`], an error of a sink | are cancelled | [`RunError`] |
 //! | an error of the source | are finished | [`RunError`] |
 //! | the executor is shut down | are cancelled | [`RunError`] |
 //!
 //! # How it works
 //!
-//! An item is run by a *lane*, a task that takes one item after the other through the whole
-//! graph: there is no channel between nodes, and so nothing to fill up, to wake or to copy
-//! through. Lanes take items in chunks, and a lane whose item waits gives the rest of its
-//! chunk back, so a pipeline that only computes has as many lanes as the executor has
-//! workers, and one that waits has as many as items may be in flight. Results gather before
-//! the sink and are pushed together, one push at a time (modules `lane`, `state`,
-//! `outlet`).
+//! A *lane* is a task that takes items, one after the other, and runs the whole graph for each.
+//! There is no channel between nodes, so no channel can fill up, wake a task or copy an item.
+//! Lanes take items in chunks. A lane whose item waits gives the rest of its chunk back. So a
+//! pipeline that only computes has as many lanes as the executor has workers, and a pipeline
+//! whose items wait has up to as many as items may be in flight. Results gather before the sink
+//! and are pushed together, one push at a time (modules `lane`, `state`, `outlet`).
 //!
 //! # What it does not do
 //!
-//! - It does not preempt: an item that computes for long keeps its worker, and the few
-//!   items that its lane has taken.
-//! - Exactly once is the sink's to give, for example by keys that overwrite.
-//! - `in_flight` counts items, not results: a node that fans out makes as many results of
-//!   an item as it likes.
+//! - A pipeline does not preempt: an item that computes for long delays the other tasks of its
+//!   worker, and the few items that its lane has taken.
+//! - Exactly-once delivery is up to the sink, for example by keys that overwrite.
+//! - `in_flight` counts items, not results: a node that fans out may make any number of results
+//!   of one item.
 
 mod builder;
 mod closure;

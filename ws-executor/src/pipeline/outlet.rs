@@ -1,9 +1,9 @@
-//! What waits for a sink: as it comes, or in the order of the source.
+//! An outlet: results that wait for a sink, in any order or in the order of the source.
 //!
-//! An ordered outlet has a window: a place for each item from the oldest one whose results
-//! have not come on. Items that have no results, because they were skipped or are dead
-//! letters, have a place as well, and are in flight until all before them have come. So
-//! the window is never longer than the pipeline has items in flight.
+//! An ordered outlet has a window: a place for each item, from the oldest item whose results
+//! have not come. Items without results, because they were skipped or are dead letters, have a
+//! place, too. They are in flight until the results of all items before them have come. So the
+//! window is never longer than the number of items in flight.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ pub(super) enum Results<T> {
 }
 
 impl<T> Results<T> {
-    /// Drops them; panics are contained.
+    /// Drops the results; panics are contained.
     pub(super) fn discard(self) {
         match self {
             Self::One(result) => drop_each([result]),
@@ -26,7 +26,7 @@ impl<T> Results<T> {
     }
 }
 
-/// Results for one push, and the numbers of the items they are of.
+/// Results for one push, and the numbers of their items.
 pub(super) struct OutletBatch<T> {
     pub(super) results: Vec<T>,
     pub(super) numbers: Vec<u64>,
@@ -57,7 +57,7 @@ impl<T> OutletBatch<T> {
     }
 }
 
-/// A sink and what waits for it.
+/// A sink and the results that wait for it.
 pub(super) struct Outlet<T> {
     /// `None` while a lane pushes.
     pub(super) sink: Option<Box<dyn Outflow<T>>>,
@@ -65,16 +65,16 @@ pub(super) struct Outlet<T> {
     window: Option<Window<T>>,
 }
 
-/// Places for the results of the items from `first` on.
+/// The places of the items from `first` on.
 struct Window<T> {
     first: u64,
     places: VecDeque<WindowPlace<T>>,
 }
 
 enum WindowPlace<T> {
-    /// Its item is on the way.
+    /// The item has not ended.
     Open,
-    /// Its item has no results.
+    /// The item has no results.
     Gone,
     Results(Results<T>),
 }
@@ -91,7 +91,7 @@ impl<T> Outlet<T> {
         }
     }
 
-    /// Without a sink, for the end.
+    /// Makes an outlet without a sink, for the end of the run.
     pub(super) fn closed() -> Self {
         Self {
             sink: None,
@@ -100,7 +100,7 @@ impl<T> Outlet<T> {
         }
     }
 
-    /// Drops the sink and what waits for it; panics are contained.
+    /// Drops the sink and the results that wait; panics are contained.
     pub(super) fn discard(self) {
         drop_each(self.ready.results);
         for place in self.window.into_iter().flat_map(|window| window.places) {
@@ -117,12 +117,12 @@ impl<T> Outlet<T> {
         self.ready.numbers.len() + in_window
     }
 
-    /// Whether a lane could push.
+    /// Whether a lane can push now.
     pub(super) fn can_push(&self) -> bool {
         self.sink.is_some() && !self.ready.numbers.is_empty()
     }
 
-    /// All that is ready, and the sink to push it to.
+    /// Takes all results that are ready, and the sink to push them to.
     pub(super) fn take(&mut self) -> Option<(Box<dyn Outflow<T>>, OutletBatch<T>)> {
         if self.ready.numbers.is_empty() {
             return None;
@@ -133,8 +133,8 @@ impl<T> Outlet<T> {
         Some((sink, std::mem::replace(&mut self.ready, next)))
     }
 
-    /// Adds items with one result each. Returns how many items without results have left
-    /// the window after them.
+    /// Adds items with one result each. Returns how many items without results have left the
+    /// window as a consequence.
     pub(super) fn append(&mut self, items: &mut OutletBatch<T>) -> usize {
         let Some(window) = &mut self.window else {
             self.ready.numbers.append(&mut items.numbers);
@@ -152,8 +152,8 @@ impl<T> Outlet<T> {
         gone
     }
 
-    /// Adds the results of an item. Returns how many items without results have left the
-    /// window after it.
+    /// Adds the results of an item. Returns how many items without results have left the window
+    /// as a consequence.
     pub(super) fn add(&mut self, number: u64, results: Results<T>) -> usize {
         match &mut self.window {
             None => {
@@ -164,7 +164,8 @@ impl<T> Outlet<T> {
         }
     }
 
-    /// The item has no results. Returns how many such items have left, this one included.
+    /// Notes that an item has no results. Returns how many such items have left, including this
+    /// one.
     pub(super) fn pass(&mut self, number: u64) -> usize {
         match &mut self.window {
             None => 1,
@@ -174,8 +175,8 @@ impl<T> Outlet<T> {
 }
 
 impl<T> Window<T> {
-    /// Fills a place; what is complete from the front on goes to `ready`. Returns how many
-    /// items without results were among it.
+    /// Fills a place. The results at the front of the window that are complete move to `ready`.
+    /// Returns how many items without results left with them.
     fn place(&mut self, number: u64, place: WindowPlace<T>, ready: &mut OutletBatch<T>) -> usize {
         let index = usize::try_from(number - self.first).expect("no longer than `in_flight`");
         if index == 0 && self.places.is_empty() {
@@ -223,7 +224,7 @@ mod tests {
             (batch.results, batch.numbers),
             (vec!["a", "b", "c"], vec![0, 2])
         );
-        // While the sink is away nothing is taken.
+        // While a lane has the sink, nothing is taken.
         assert_eq!(outlet.add(3, Results::One("d")), 0);
         assert!(!outlet.can_push() && outlet.take().is_none());
         outlet.sink = Some(sink);

@@ -1,4 +1,4 @@
-//! What a pipeline runs for each item.
+//! The work of a pipeline for each item.
 
 use std::any::Any;
 use std::future::Future;
@@ -7,45 +7,45 @@ use std::time::Duration;
 
 use crate::graph::Timer;
 
-/// What a pipeline runs for each item; the `bind` of a task graph makes one.
+/// The work of a pipeline for each item; the `bind` of a task graph makes one.
 ///
-/// Items have numbers, dense and in the order in which they left the source, so that a
-/// gate can keep that order. Every item that has a number is either run, once, or passed
-/// over, or ends together with the pipeline.
+/// Items have numbers without gaps, in the order in which they left the source. So a gate can
+/// keep that order. Every item with a number is run once, or is passed over, or ends together
+/// with the pipeline.
 pub trait PerItem: Send + Sync + 'static {
-    /// What the source gives.
+    /// The type of the source's items.
     type Item: Send + 'static;
-    /// What the sink takes.
+    /// The type of the sink's results.
     type Output: Send + 'static;
-    /// Why an item failed.
+    /// The error of an item that failed.
     type Error: Send + 'static;
 
     /// Runs one item. Dropping the future cancels it.
     ///
-    /// A panic is best returned as [`Verdict::Panicked`]; one that is raised is taken for
-    /// a panic in a node that is not known.
+    /// A panic is best returned as [`Verdict::Panicked`]. A panic that is raised counts as one
+    /// in an unknown node.
     fn run(
         &self,
         number: u64,
         item: Self::Item,
     ) -> impl Future<Output = Verdict<Self::Output, Self::Error>> + Send;
 
-    /// Says that the item of this number is not run, because copying it panicked: those
-    /// after it are not to wait for it.
+    /// Says that the item with this number is not run, because copying it panicked. Later items
+    /// must not wait for it.
     fn pass_over(&self, number: u64) {
         let _ = number;
     }
 
-    /// Gives it the timer by which its nodes wait, before the first item.
+    /// Sets the timer of the nodes, before the first item.
     fn set_timer(&mut self, timer: Arc<dyn Timer>) {
         let _ = timer;
     }
 
-    /// Says that no more items come for now, because the source has ended, or the pipeline
-    /// is drained or paused, and that all items under way wait, of which there are so many.
-    /// If all of them wait for company, as in a batch, they are to go on without.
+    /// Says that all `waiting` items under way wait, and that no more items come for now: the
+    /// source has ended, the pipeline is full, drained or paused. If all of these items wait
+    /// for others, as in a batch, they must stop waiting.
     ///
-    /// It is called again each time that is so.
+    /// It is called each time when this is so.
     fn flush(&self, waiting: usize) {
         let _ = waiting;
     }
@@ -55,7 +55,7 @@ pub trait PerItem: Send + Sync + 'static {
         1
     }
 
-    /// What happened in each node so far, in the order of the source text.
+    /// The counts of each node so far, in the order of the source text.
     fn nodes(&self) -> Vec<NodeReport> {
         Vec::new()
     }
@@ -64,39 +64,38 @@ pub trait PerItem: Send + Sync + 'static {
 /// How the run of one item ended.
 #[derive(Debug)]
 pub enum Verdict<T, E> {
-    /// With a result for the sink.
+    /// The item has one result for the sink.
     Done(T),
-    /// With any number of results, of a graph that fans out.
+    /// The item has any number of results: its graph fans out.
     Many(Vec<T>),
-    /// With nothing: the item was filtered out.
+    /// The item has no result: it was filtered out.
     Skipped,
-    /// With an error, in the node of this name if one is known.
+    /// The item failed with an error, in the node of this name if one is known.
     Failed(E, Option<&'static str>),
-    /// With a panic that has this payload, in the node of this name if one is known.
+    /// The item panicked with this payload, in the node of this name if one is known.
     Panicked(Box<dyn Any + Send>, Option<&'static str>),
 }
 
-/// What happened in one node of a pipeline.
+/// The counts and times of one node of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeReport {
     /// The name of the node.
     pub name: &'static str,
-    /// How often it began.
+    /// How often the node began.
     pub started: u64,
-    /// How often it was done.
+    /// How often the node finished.
     pub finished: u64,
-    /// How often it failed for good.
+    /// How often the node failed for good.
     pub failed: u64,
-    /// How often it was tried again.
+    /// How often the node was retried.
     pub retried: u64,
-    /// How often it was cancelled.
+    /// How often the node was cancelled.
     pub cancelled: u64,
-    /// The most items that waited in it at a time, or before it because of its gates; 0 if
-    /// none ever waited.
+    /// The most items that waited at a time in the node or at its gates; 0 if none ever waited.
     pub most: usize,
-    /// Half of the times it took no longer than this.
+    /// The median time of the node.
     pub p50: Duration,
-    /// In 99 of 100 cases it took no longer than this.
+    /// The 99th percentile of the node's times.
     pub p99: Duration,
 }

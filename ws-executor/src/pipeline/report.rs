@@ -1,11 +1,11 @@
-//! What became of the items.
+//! The counts of a run.
 
 use std::fmt;
 use std::time::Duration;
 
 use super::NodeReport;
 
-/// What a pipeline counts.
+/// The counters of a pipeline.
 #[derive(Clone, Default)]
 pub(super) struct Counts {
     pub(super) pulled: u64,
@@ -21,13 +21,13 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// The items of which it is known what became of them.
+    /// The number of items that have ended.
     pub(super) fn ended(&self) -> u64 {
         self.done + self.skipped + self.dead_lettered + self.failed + self.cancelled
     }
 }
 
-/// Where a run is, at one moment: for a progress bar.
+/// The progress of a run at one moment, for example for a progress bar.
 ///
 /// See the example at [`Running::progress`](super::Running::progress).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,11 @@ pub struct Progress {
     pub dead_lettered: u64,
     /// Items that failed and ended the run.
     pub failed: u64,
-    /// Items that were cut off by the end of the run.
+    /// Items that the end of the run cut off.
     pub cancelled: u64,
-    /// Items of which it is not known yet. All items are in one of these six.
+    /// Items that have not ended. Each item is in exactly one of these six counts.
     pub in_flight: u64,
-    /// How long the run takes so far.
+    /// The time that the run has taken so far.
     pub elapsed: Duration,
 }
 
@@ -66,8 +66,8 @@ impl Progress {
     }
 }
 
-/// What became of the items of a run: `items` is the sum of `done`, `skipped`,
-/// `dead_lettered`, `failed` and `cancelled`.
+/// How the items of a run ended: `items` is the sum of `done`, `skipped`, `dead_lettered`,
+/// `failed` and `cancelled`.
 ///
 /// ```
 /// use ws_executor::{Executor, pipeline};
@@ -86,7 +86,7 @@ pub struct Report {
     pub items: u64,
     /// Items whose results the sink has taken.
     pub done: u64,
-    /// Results that the sink has taken; other than `done` if items have several.
+    /// Results that the sink has taken; differs from `done` if items have several.
     pub results: u64,
     /// Items that were filtered out, or failed with [`Route::Skip`](super::Route::Skip).
     pub skipped: u64,
@@ -94,17 +94,17 @@ pub struct Report {
     pub dead_lettered: u64,
     /// Items that failed and ended the run.
     pub failed: u64,
-    /// Items that were cut off by the end of the run, and not acknowledged.
+    /// Items that the end of the run cut off; they were not acknowledged.
     pub cancelled: u64,
     /// The most items that were in flight at a time.
     pub most_in_flight: usize,
     /// The most items that waited for the sink at a time.
     pub most_waiting: usize,
-    /// How many lanes there were.
+    /// The number of lanes of the run.
     pub lanes: usize,
-    /// How long the run took.
+    /// The time that the run took.
     pub elapsed: Duration,
-    /// What happened in each node.
+    /// The counts and times of each node.
     pub nodes: Vec<NodeReport>,
 }
 

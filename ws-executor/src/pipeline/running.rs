@@ -1,4 +1,4 @@
-//! A pipeline from outside: started, watched, paused, drained, cancelled.
+//! The control of a pipeline: start, watch, pause, drain, cancel.
 
 use std::fmt;
 use std::pin::Pin;
@@ -32,7 +32,7 @@ impl<E> Pipeline<E> {
 
     /// Starts the lanes.
     ///
-    /// They run whether or not the result is polled. Dropping it cancels the run.
+    /// They run even if the result is not polled. Dropping it cancels the run.
     ///
     /// ```
     /// use ws_executor::{Executor, pipeline};
@@ -49,12 +49,12 @@ impl<E> Pipeline<E> {
         }
     }
 
-    /// Starts it and waits for its end. Dropping the future cancels the run.
+    /// Starts the pipeline and waits for its end. Dropping the future cancels the run.
     ///
     /// See the example at [`Builder`](super::Builder).
     ///
     /// # Errors
-    /// If it ended before its source did; see [`Cause`](super::Cause).
+    /// If the run ended before its source did; see [`Cause`](super::Cause).
     pub async fn run(self) -> Result<Report, RunError<E>> {
         self.start().await
     }
@@ -62,11 +62,11 @@ impl<E> Pipeline<E> {
 
 /// A pipeline that runs: a future of its report. Dropping it cancels the run.
 ///
-/// See the example at [`Pipeline::start`]. Polled after it was ready, it panics.
+/// See the example at [`Pipeline::start`]. It panics if it is polled after it was ready.
 ///
-/// A cancelled run is over when its lanes have been polled once more. How many items it
-/// cut off is in the report of [`cancel`](Self::cancel), and, after a drop, in what a
-/// [`Watch`] tells.
+/// A cancelled run is over when its lanes have been polled once more. The report of
+/// [`cancel`](Self::cancel) says how many items were cut off. After a drop, a [`Watch`] says
+/// so.
 #[must_use = "dropping it cancels the run"]
 pub struct Running<E> {
     control: Arc<dyn Control<E>>,
@@ -79,7 +79,7 @@ impl<E> fmt::Debug for Running<E> {
 }
 
 impl<E> Running<E> {
-    /// Where the run is.
+    /// Returns the progress of the run.
     ///
     /// ```
     /// use ws_executor::{Executor, pipeline};
@@ -96,7 +96,7 @@ impl<E> Running<E> {
         self.control.progress()
     }
 
-    /// Something to look at the run with from elsewhere, also when it is over.
+    /// Returns a handle to watch the run from elsewhere, even after its end.
     ///
     /// ```
     /// use ws_executor::{Executor, pipeline};
@@ -119,7 +119,7 @@ impl<E> Running<E> {
         self.control.clone().watch()
     }
 
-    /// Begins no further items until [`resume`](Self::resume); those that have begun go on.
+    /// Starts no further items until [`resume`](Self::resume). Items that have begun continue.
     ///
     /// ```
     /// use ws_executor::{Executor, pipeline};
@@ -135,13 +135,13 @@ impl<E> Running<E> {
         self.control.pause();
     }
 
-    /// Goes on after a [`pause`](Self::pause), where there is an example.
+    /// Ends a [`pause`](Self::pause); see the example there.
     pub fn resume(&self) {
         self.control.unpause();
     }
 
-    /// Pulls no further items, finishes those in flight, and cancels what is left of them
-    /// when the time is over.
+    /// Pulls no further items and finishes those in flight. Cancels the rest when `timeout` has
+    /// passed.
     ///
     /// ```
     /// use std::time::Duration;
@@ -173,7 +173,7 @@ impl<E> Running<E> {
         .await
     }
 
-    /// Cancels what is in flight, and waits until all of it is dropped.
+    /// Cancels the items in flight, and waits until all of them are dropped.
     ///
     /// ```
     /// use ws_executor::{Executor, pipeline};
@@ -186,7 +186,7 @@ impl<E> Running<E> {
     /// ```
     ///
     /// # Errors
-    /// As [`Pipeline::run`], if it had ended for another reason before.
+    /// As [`Pipeline::run`], if the run has ended for another cause before.
     pub async fn cancel(self) -> Result<Report, RunError<E>> {
         self.control.cancel();
         self.await
@@ -218,7 +218,7 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Where the run is; see the example at [`Running::watch`].
+    /// Returns the progress of the run; see the example at [`Running::watch`].
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.0.progress()

@@ -1,19 +1,20 @@
-//! A pipeline as its lanes and its owner see it: the state behind its lock, and what is
-//! to be done after each change of it.
+//! A pipeline, as its lanes and its owner see it: the state behind its lock, and the wakes and
+//! spawns that follow a change of the state.
 //!
 //! # A wake of the source drops nothing
 //!
-//! The source may be woken at any time, on any thread, under any lock of the caller's. The
-//! drop of a value of the user's may take the same lock. So the waker of the source must not
-//! drop such a value, in any state of the executor:
-//! - It spawns no lane, which a closed executor would drop there, together with the backlog,
-//!   the source and the sinks if that lane were the last one. It wakes an idle lane at most;
-//!   `state.rs` says why there is one.
+//! The source may be woken at any time, on any thread, while the waker's caller holds any lock.
+//! The drop of a user value may take the same lock. So the waker of the source must not drop
+//! such a value, in any state of the executor:
+//! - It does not spawn a lane. A closed executor would drop that lane at once. If it were the
+//!   last lane, the backlog, the source and the sinks would be dropped with it. The waker at
+//!   most wakes an idle lane; `state.rs` says why there is one.
 //! - It has a weak reference to the state alone ([`LockedState`]), not to the closures and the
-//!   shared values in [`PipelineShared`]. The upgraded reference may be the last one. Then
-//!   nothing of the user's is left in the state: only a lane shows the waker to the source, the
-//!   last lane that goes takes everything out of the state ([`PipelineShared::finish`]), and a
-//!   lane keeps the state until then. The outcome, with the user's error, is not part of it.
+//!   shared values in [`PipelineShared`]. Its upgraded reference may be the last one. Then the
+//!   state holds no user values: only a lane passes the waker to the source, a lane keeps the
+//!   state, and the last lane takes all values out of the state before it leaves
+//!   ([`PipelineShared::finish`]). The outcome, with the user's error, is not part of the
+//!   state.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -37,7 +38,7 @@ use crate::base::clock::Instant;
 use crate::base::panics::{contain, drop_each, drop_payload, ignore_panic};
 use crate::graph::lock;
 
-/// Spawns a lane with this seat.
+/// Spawns a lane, which waits at this seat.
 pub(super) type SpawnLane<P> = Box<dyn Fn(Arc<PipelineShared<P>>, Arc<LaneSeat>) + Send + Sync>;
 
 pub(super) struct PipelineShared<P: PerItem> {
@@ -48,19 +49,19 @@ pub(super) struct PipelineShared<P: PerItem> {
     stopping: AtomicBool,
     /// Set while it is paused, for a look without the lock.
     paused: AtomicBool,
-    /// What the source wakes when it has items again.
+    /// The waker that the source gets.
     pub(super) bell: Waker,
     state: Arc<LockedState<P>>,
     end: Mutex<PipelineEnd<P>>,
     me: Weak<Self>,
 }
 
-/// Apart from what lanes read for each item; and all of a pipeline that a wake of its source
-/// may keep.
+/// The state, in a cache line apart from the fields that lanes read for each item. It is all
+/// that a wake of the source may keep alive.
 type LockedState<P> = CachePadded<Mutex<PipelineState<P>>>;
 
-/// The waker of the source: any lane can take the next items, not only the one that asked.
-/// It drops nothing, see the module docs.
+/// The waker of the source. It wakes any idle lane, not only the lane that has polled the
+/// source. It drops nothing; see the module docs.
 struct Bell<P: PerItem>(Weak<LockedState<P>>);
 
 impl<P: PerItem> Wake for Bell<P> {
@@ -99,17 +100,17 @@ impl<P: PerItem> PipelineShared<P> {
         })
     }
 
-    /// Whether what is in flight is cancelled; a hint that saves work.
+    /// Whether the items in flight are cancelled; a hint that saves work.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Whether no items are to begin; a hint, as the one above.
+    /// Whether items must not begin; a hint, like the one above.
     pub(super) fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// Takes back items that have not begun.
+    /// Takes items back that have not begun.
     pub(super) fn give_back(&self, chunk: &mut VecDeque<Numbered<P>>) {
         let mut state = lock(&self.state);
         while let Some(item) = chunk.pop_back() {
@@ -127,7 +128,7 @@ impl<P: PerItem> PipelineShared<P> {
         self.make(call);
     }
 
-    /// Does what was decided under the lock.
+    /// Wakes or spawns the lanes that were chosen under the lock.
     fn make(&self, call: Call) {
         match call {
             Call::Nobody => {}
@@ -141,16 +142,16 @@ impl<P: PerItem> PipelineShared<P> {
         }
     }
 
-    /// Releases the lock after a change, and calls up whom the change concerns; by a lane that
-    /// looks for its next step right afterwards.
+    /// Releases the lock after a change, and calls up a lane if there is work for it. For a
+    /// lane that takes its next step right afterwards.
     fn release(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         let call = state.call_up();
         drop(state);
         self.make(call);
     }
 
-    /// Cancels what is in flight, once: every lane hears of the first time, and none comes
-    /// to wait afterwards.
+    /// Cancels the items in flight, once. The first call wakes every lane, and no lane waits
+    /// after it.
     fn stop(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         if state.phase >= Phase::Stopping {
             return;
@@ -161,7 +162,7 @@ impl<P: PerItem> PipelineShared<P> {
         self.make(call);
     }
 
-    /// Enters how the items of a lane ended, and says what it is to do next.
+    /// Enters how the items of a lane ended. Returns the lane's next step.
     pub(super) fn next(
         &self,
         seat: &Arc<LaneSeat>,
@@ -180,8 +181,8 @@ impl<P: PerItem> PipelineShared<P> {
         step
     }
 
-    /// A lane waits for the item it runs, or for a sink, as `lane_state` says. Other lanes run
-    /// the rest of its chunk. Returns the lane's state: still active if the lane must give up.
+    /// A lane waits for its item, or for a sink, as `lane_state` says. Other lanes run the rest
+    /// of its chunk. Returns the new state of the lane: still active if the run is cancelled.
     pub(super) fn wait(
         &self,
         done: &mut OutletBatch<P::Output>,
@@ -206,7 +207,7 @@ impl<P: PerItem> PipelineShared<P> {
         lane_state
     }
 
-    /// A lane that waited was woken. Returns whether it is to give up.
+    /// A lane that waited was woken. Returns whether it must give up.
     pub(super) fn resume(&self, lane_state: LaneState) -> bool {
         let mut state = lock(&self.state);
         state.active += 1;
@@ -214,10 +215,11 @@ impl<P: PerItem> PipelineShared<P> {
         state.phase >= Phase::Stopping
     }
 
-    /// As [`release`](Self::release), before something that takes long, and where the last lane
-    /// that is active may have ceased to be.
+    /// As [`release`](Self::release), before something that takes long. The last active lane
+    /// may have become inactive here.
     fn release_and_flush(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
-        // In this order: a lane that is called up has an item for company, and is active.
+        // In this order: a lane that is called up is active, and may bring an item that joins a
+        // batch.
         let call = state.call_up_to_listen();
         let silence = state.silence();
         drop(state);
@@ -227,8 +229,8 @@ impl<P: PerItem> PipelineShared<P> {
         }
     }
 
-    /// A lane comes back from the source, where there was room for so many. Returns whether
-    /// the source rang meanwhile.
+    /// A lane has pulled from the source, with this much room. Returns whether the source rang
+    /// meanwhile.
     pub(super) fn pulled(
         &self,
         feed: Box<dyn Feed<P::Item>>,
@@ -320,7 +322,7 @@ impl<P: PerItem> PipelineShared<P> {
         }
     }
 
-    /// The last lane has closed what there was, and leaves.
+    /// The last lane has closed the sinks and the source, and leaves.
     pub(super) fn closed(&self, cause: Option<Cause<P::Error>>) {
         let mut state = lock(&self.state);
         state.causes.extend(cause);
@@ -345,8 +347,8 @@ impl<P: PerItem> PipelineShared<P> {
         }
     }
 
-    /// No lane is left. What is in flight is cut off, and nothing of the user's stays in the
-    /// state.
+    /// No lane is left. The items in flight are cut off, and all user values are taken out of
+    /// the state.
     fn finish(&self, mut state: MutexGuard<'_, PipelineState<P>>) {
         state.phase = Phase::Over;
         let counts = &mut state.counts;
@@ -424,7 +426,7 @@ impl<P: PerItem> PipelineShared<P> {
         self.release_and_flush(state);
     }
 
-    /// Cancels what is in flight.
+    /// Cancels the items in flight.
     pub(super) fn cancel(&self) {
         self.stop(lock(&self.state));
     }

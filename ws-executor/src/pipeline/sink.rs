@@ -1,4 +1,4 @@
-//! Where results go: pushed together as they gather, complete when the sink says so.
+//! Sinks: they take results in batches, and say when the results are safe.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,12 +13,12 @@ use super::source::guarded;
 use crate::base::panics::Apart;
 use crate::graph::lock;
 
-/// Where the results of a pipeline go.
+/// The sink of a pipeline's results.
 ///
-/// One lane at a time pushes all that has gathered since the last time, so that a slow
-/// sink gets few large pushes: a group commit. Items stay in flight until their push is
-/// complete. [`forward`] makes one of a `futures::Sink`, [`Builder::for_each`] of a closure.
-/// Several sinks are one whose `push` matches on the results.
+/// One lane at a time pushes all results that have gathered since the last push. So a slow sink
+/// gets few large pushes, as in a group commit. Items stay in flight until their push is
+/// complete. [`forward`] makes a sink of a `futures::Sink`, and [`Builder::for_each`] of a
+/// closure. For several sinks, write one whose `push` matches on the results.
 ///
 /// [`Builder::for_each`]: super::Builder::for_each
 ///
@@ -51,17 +51,16 @@ use crate::graph::lock;
 /// assert!(table.1 <= 100);
 /// ```
 pub trait Sink<T>: Send + 'static {
-    /// Takes results; complete when they are safe.
+    /// Takes results. The future must complete only when they are safe.
     ///
-    /// See the example at [`Sink`]. If the run is cancelled meanwhile, the future is
-    /// dropped.
+    /// See the example at [`Sink`]. If the run is cancelled, the future is dropped.
     ///
     /// # Errors
     /// Those of the sink. They end the run, and the results are not acknowledged.
     fn push(&mut self, results: Vec<T>) -> impl Future<Output = Result<(), BoxError>> + Send;
 
-    /// Called after the last push of a run that was not cancelled. If it is cancelled
-    /// meanwhile, the future is dropped.
+    /// Closes the sink, after the last push of a run that was not cancelled. If the run is
+    /// cancelled during this call, the future is dropped.
     ///
     /// # Errors
     /// Those of the sink.
@@ -70,10 +69,10 @@ pub trait Sink<T>: Send + 'static {
     }
 }
 
-/// A `futures::Sink` as a sink of a pipeline.
+/// Makes a sink of a `futures::Sink`.
 ///
-/// An item is complete when the sink was flushed after it. (It cannot simply be a [`Sink`]:
-/// rustc would not let other types be one then.)
+/// A push is complete when the `futures::Sink` was flushed. (A `futures::Sink` is not directly
+/// a [`Sink`]: rustc would then not allow other types to be one.)
 ///
 /// ```
 /// use futures::StreamExt;
@@ -91,7 +90,7 @@ pub fn forward<K>(sink: K) -> Forward<K> {
     Forward(Box::pin(sink))
 }
 
-/// What [`forward`] makes.
+/// The sink that [`forward`] makes.
 #[derive(Debug)]
 pub struct Forward<K>(Pin<Box<K>>);
 
@@ -120,7 +119,7 @@ where
     }
 }
 
-/// A sink that keeps all results, for tests and small runs.
+/// A sink that collects all results, for tests and small runs.
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -138,19 +137,19 @@ where
 pub struct Collect<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Collect<T> {
-    /// Nothing yet; see the example at [`Collect`].
+    /// Makes one without results; see the example at [`Collect`].
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(Mutex::new(Vec::new())))
     }
 
-    /// Takes what has come so far; see the example at [`Collect`].
+    /// Takes the results so far; see the example at [`Collect`].
     #[must_use]
     pub fn take(&self) -> Vec<T> {
         std::mem::take(&mut *lock(&self.0))
     }
 
-    /// How many results have come.
+    /// The number of results.
     ///
     /// ```
     /// use ws_executor::pipeline::Collect;
@@ -161,7 +160,7 @@ impl<T> Collect<T> {
         lock(&self.0).len()
     }
 
-    /// Whether none have come.
+    /// Whether there are no results.
     ///
     /// ```
     /// use ws_executor::pipeline::Collect;
@@ -208,7 +207,7 @@ impl<T: Send + 'static, F: FnMut(T) + Send + 'static> Sink<T> for ForEach<F> {
     }
 }
 
-/// For results that nobody wants.
+/// The sink of a pipeline that has no other: drops the results.
 pub(super) struct Discard;
 
 impl<T: Send + 'static> Sink<T> for Discard {
@@ -217,7 +216,7 @@ impl<T: Send + 'static> Sink<T> for Discard {
     }
 }
 
-/// What [`Outflow`] returns.
+/// The future of a method of [`Outflow`].
 pub(super) type Pushing<'a> = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send + 'a>>;
 
 /// A sink of any type.

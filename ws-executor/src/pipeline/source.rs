@@ -1,4 +1,4 @@
-//! Where items come from: pulled one by one, and acknowledged when they are done with.
+//! Sources: items are pulled from them one by one, and acknowledged when they are done.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
@@ -9,16 +9,16 @@ use futures_core::Stream;
 use super::failure::{BoxError, message};
 use crate::base::panics::contain;
 
-/// Where the items of a pipeline come from.
+/// The source of a pipeline's items.
 ///
-/// Every `Stream` is one, whose items need no acknowledgement. An implementation of this
-/// trait is for sources that can give an item again after a crash, as a broker or a file.
-/// Items are pulled only when there is room for them, and an item is acknowledged only
-/// when its run is done and the sink has taken its results, or it was skipped, or the sink
-/// of dead letters has it. Items that a cancelled run cuts off are never acknowledged.
+/// Every `Stream` is a source whose items need no acknowledgement. Implement this trait for
+/// sources that can give an item again after a crash, such as a broker or a file. Items are
+/// pulled only when there is room for them. An item is acknowledged only when the sink has taken
+/// its results, when it was skipped, or when the sink of dead letters has it. Items that a
+/// cancelled run cuts off are never acknowledged.
 ///
-/// A pipeline calls these methods one at a time, from any of its lanes. A panic in one of
-/// them counts as an error.
+/// A pipeline calls these methods one at a time, from any of its lanes. A panic in one of them
+/// counts as an error.
 ///
 /// ```
 /// use std::pin::Pin;
@@ -60,24 +60,23 @@ use crate::base::panics::contain;
 /// assert_eq!(*acknowledged.lock().unwrap(), [0, 1, 2]);
 /// ```
 pub trait Source: Send + 'static {
-    /// What it gives.
+    /// The type of the items.
     type Item: Send + 'static;
-    /// What names an item when it is acknowledged: an offset, a delivery tag.
+    /// The name by which an item is acknowledged: an offset, a delivery tag.
     type Ack: Send + 'static;
 
-    /// Pulls the next item; `None` is the end, after which it is not called again. So is
-    /// an error.
+    /// Pulls the next item. `None` and an error both end the source: it is not polled again.
     ///
     /// See the example at [`Source`].
     ///
     /// # Errors
-    /// Those of the source. They end the run when what is in flight is done.
+    /// Those of the source. The run finishes the items in flight, and then ends with the error.
     fn poll_pull(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PullResult<Self>>>;
 
-    /// Takes back the name of an item that is done with.
+    /// Acknowledges an item that is done, by its name.
     ///
     /// See the example at [`Source`]. Items are done in any order, unless the pipeline is
-    /// ordered and none are dropped.
+    /// ordered and drops none.
     ///
     /// # Errors
     /// Those of the source, with the same consequence as in [`poll_pull`](Self::poll_pull).
@@ -86,8 +85,8 @@ pub trait Source: Send + 'static {
         Ok(())
     }
 
-    /// Makes sure that what was acknowledged stays so; called once, at the end of a run
-    /// that was not cancelled.
+    /// Makes the acknowledgements durable. Called once, at the end of a run that was not
+    /// cancelled.
     ///
     /// # Errors
     /// Those of the source.
@@ -132,40 +131,41 @@ where
 
 /// Why a pull ended.
 pub(super) enum Pulled {
-    /// As many items as there was room for.
+    /// As many items as there was room for were pulled.
     Full,
-    /// There will be more later.
+    /// The source has no items now, and more later.
     Pending,
-    /// There will be no more.
+    /// The source has ended.
     Ended,
-    /// There will be no more, because of this.
+    /// The source has ended, with this error.
     Failed(BoxError),
 }
 
-/// A source of any type, whose items have numbers: dense, from 0, in the order of pulling.
+/// A source of any type. It numbers its items from 0, without gaps, in the order of the pulls.
 pub(super) trait Feed<I>: Send {
-    /// Pulls up to so many items.
+    /// Pulls at most `room` items.
     fn pull(&mut self, cx: &mut Context<'_>, room: usize, into: &mut Vec<I>) -> Pulled;
 
-    /// Acknowledges the items of these numbers; all of them, also after an error.
+    /// Acknowledges the items with these numbers; all of them, even after an error.
     fn acknowledge(&mut self, numbers: &[u64]) -> Result<(), BoxError>;
 
     /// [`Source::poll_close`].
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
 }
 
-/// How long a queue of names may be that is mostly gaps. Not measured.
+/// The queue of names may be this long even if it is mostly gaps. Not measured.
 const SPARSE: usize = 1024;
 
-/// The names of items that are in flight, by number.
+/// The names of items in flight, by number.
 ///
-/// Numbers are dense, so names are in a queue, with gaps where they were taken. An item that
-/// takes much longer than those after it would keep their gaps: its name is put aside.
+/// Numbers have no gaps, so the names are in a queue; a name that was taken leaves a gap. An
+/// item that takes much longer than later items would keep their gaps in the queue. Its name
+/// moves to a map instead.
 struct Names<A> {
-    /// The number of the first in the queue.
+    /// The number of the first name in the queue.
     first: u64,
     names: VecDeque<Option<A>>,
-    /// How many of these are no gaps.
+    /// The number of names in the queue that are not gaps.
     held: usize,
     aside: BTreeMap<u64, A>,
 }
@@ -221,7 +221,7 @@ impl<S: Source> Single<S> {
     }
 }
 
-/// Runs a call of a source or a sink; a panic in it is an error.
+/// Calls a source or a sink; a panic in the call becomes an error.
 pub(super) fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, BoxError> {
     contain(call).map_err(|payload| format!("panicked: {}", message(payload)).into())
 }
@@ -268,11 +268,11 @@ impl<S: Source> Feed<S::Item> for Single<S> {
 /// Several sources, which take turns.
 pub(super) struct Merged<I> {
     feeds: Vec<MergedMember<I>>,
-    /// Which feed an item came from, and its number there.
+    /// The source of each item, and the item's number there.
     names: Names<(usize, u64)>,
-    /// Whose turn is next.
+    /// The index of the source that pulls next.
     turn: usize,
-    /// The first error in closing them.
+    /// The first error of closing the sources.
     unclosed: Option<BoxError>,
 }
 
@@ -306,7 +306,7 @@ impl<I> Merged<I> {
 }
 
 impl<I> Feed<I> for Merged<I> {
-    /// An equal share from each source, then from those that have more.
+    /// Pulls an equal share from each source, and then more from those that have more.
     fn pull(&mut self, cx: &mut Context<'_>, room: usize, into: &mut Vec<I>) -> Pulled {
         let mut left = room;
         let share = room.div_ceil(self.feeds.len());

@@ -1,32 +1,32 @@
 //! What the lanes of a pipeline share.
 //!
-//! All of it is behind one lock, which lanes take a few times for each chunk of items,
-//! not for each item. User code never runs under it: whoever needs the source or a sink
-//! takes it out, and puts it back after the call.
+//! All of it is behind one lock, which lanes take a few times for each chunk of items, not for
+//! each item. No user code runs under this lock: a lane that needs the source or a sink takes
+//! it out, and puts it back after the call.
 //!
-//! # Who is called up
+//! # Which lane is called up
 //!
-//! A lane is *active* from when it is called up or woken until it waits. The rule is: if
-//! there is work for a lane, then as many are active as the executor runs at once, or no
-//! further one may exist. Every section of code that makes work, or ceases to be active,
-//! ends with [`PipelineState::call_up`], which wakes an idle lane or adds one; a lane that finds
-//! work calls up the next before it does it. Each live item can have a lane of its own,
-//! so there are never more lanes than items may be in flight.
+//! A lane is *active* from its call or wake until it waits. The rule: if there is work for a
+//! lane, then as many lanes are active as the executor runs at once, or no further lane may
+//! exist. Every section of code that makes work, or makes a lane inactive, ends with
+//! [`PipelineState::call_up`], which wakes an idle lane or adds one. A lane that finds work
+//! calls up the next lane before it does the work. Each item in flight can have a lane of its
+//! own, so there are never more lanes than items may be in flight.
 //!
-//! # Who hears the source
+//! # Which lane listens to the source
 //!
-//! The source makes work by a wake, and a wake must not spawn: an executor that was closed
-//! refuses a new lane, and so drops it inside the wake (`shared.rs`). So a wake of the source
-//! only ever wakes a lane that is idle, and there is one beforehand. The rule is: while the
-//! source waits, and there is room for its items, a lane is idle; or as many are active as the
-//! executor runs at once; or no further one may exist. Before a lane runs something that takes
-//! long, or waits, it adds a lane if the rule needs one ([`PipelineState::call_up_to_listen`]).
-//! That lane finds no work and becomes idle. A lane that was called up and has not come so far
-//! yet sees by itself what the source has said meanwhile.
+//! A wake of the source makes work, but it must not spawn: an executor that was closed refuses
+//! a lane, and so drops it inside the wake (`shared.rs`). So a wake of the source can only wake
+//! an idle lane, and that lane must exist before. The rule: while the source waits and there is
+//! room for its items, a lane is idle; or as many lanes are active as the executor runs at
+//! once; or no further lane may exist. Before a lane runs something that takes long, or waits,
+//! it adds a lane if the rule needs one ([`PipelineState::call_up_to_listen`]). The added lane
+//! finds no work and becomes idle. If the source is woken before that lane becomes idle, the
+//! lane sees the new items itself.
 //!
 //! Instead, the wake could wake a lane that waits in an item or a sink, and that lane could add
-//! one. But each such wake would poll a future of the user's for nothing, and the source would
-//! wait for two tasks one after the other.
+//! one. But then each wake would poll a user's future for nothing, and the source would wait
+//! for two tasks one after the other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -46,13 +46,13 @@ use crate::base::clock::Instant;
 use crate::base::panics::{drop_each, ignore_panic};
 use crate::graph::{Timer, lock};
 
-/// At most so many items are pulled at once, so that lanes seldom meet at the source:
-/// four chunks. Larger ones were not measured.
+/// The most items of one pull: four chunks, so that lanes seldom contend for the source. Larger
+/// ones were not measured.
 const PULL: usize = 256;
 
-/// A pull that takes longer than this makes the next one half as long; half of it, twice.
-/// It bounds how long items wait for others that a slow source, such as an iterator that
-/// blocks, gives after them. Not measured.
+/// A pull that takes longer than this halves the size of the next one; a pull that takes less
+/// than half of this doubles it. So it bounds how long items wait while a slow source, such as
+/// an iterator that blocks, gives later ones. Not measured.
 const LONG: Duration = Duration::from_micros(200);
 
 pub(super) type Letter<P> = DeadLetter<<P as PerItem>::Item, <P as PerItem>::Error>;
@@ -73,20 +73,20 @@ pub(super) struct RunSettings<P: PerItem> {
     pub(super) timer: Arc<dyn Timer>,
 }
 
-/// Where a run is.
+/// The phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     /// Items are pulled.
     Open,
-    /// No more are, and what is in flight is finished.
+    /// No further items are pulled, and the items in flight are finished.
     Draining,
-    /// What is in flight is cancelled.
+    /// The items in flight are cancelled.
     Stopping,
     /// The last lane has left.
     Over,
 }
 
-/// What the source said last.
+/// The last answer of the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Supply {
     Ready,
@@ -94,7 +94,7 @@ pub(super) enum Supply {
     Ended,
 }
 
-/// How much a run does at once; does not change, but is needed to wake a lane.
+/// The bounds of a run. They do not change, but are needed to wake a lane.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) in_flight: usize,
@@ -109,15 +109,15 @@ pub(super) struct PipelineState<P: PerItem> {
     /// `None` while a lane has it.
     pub(super) feed: Option<Box<dyn Feed<P::Item>>>,
     pub(super) supply: Supply,
-    /// How many items are pulled at once; few until the source is seen to be fast.
+    /// The most items of the next pull; few until the source is known to be fast.
     pull: usize,
     /// The source rang while a lane had it.
     pub(super) rang: bool,
-    /// Pulled and not begun.
+    /// Items that were pulled and have not begun.
     pub(super) backlog: VecDeque<Numbered<P>>,
     pub(super) results: Outlet<P::Output>,
     pub(super) letters: Option<Outlet<Letter<P>>>,
-    /// Done with, and not yet said to the source.
+    /// Items that are done, and not yet acknowledged to the source.
     pub(super) acks: Vec<u64>,
     /// Items that count against `in_flight`.
     pub(super) live: usize,
@@ -127,18 +127,18 @@ pub(super) struct PipelineState<P: PerItem> {
     /// Lanes that wait for the item they run.
     pub(super) in_items: usize,
     idle: Vec<Arc<LaneSeat>>,
-    /// Of all lanes that there have been, until the run is over.
+    /// The seats of all lanes of the run, until the run is over.
     seats: Vec<Arc<LaneSeat>>,
-    /// How many these are, also afterwards.
+    /// The number of all lanes, kept after the end of the run.
     pub(super) all_lanes: usize,
-    /// Why it ends early; the first counts.
+    /// The causes of an early end; the first one counts.
     pub(super) causes: Vec<Cause<P::Error>>,
     pub(super) began: Option<Instant>,
 }
 
 /// What the owner of a run gets at its end.
 pub(super) struct PipelineEnd<P: PerItem> {
-    /// All is dropped, and the outcome was there to be taken.
+    /// All values are dropped, and the outcome was stored.
     pub(super) over: bool,
     pub(super) outcome: Option<RunOutcome<P>>,
     pub(super) waiter: Option<Waker>,
@@ -165,30 +165,31 @@ pub(super) enum LaneState {
     Left,
 }
 
-/// Where a lane that waits can be woken.
+/// Where a waiting lane leaves its waker.
 #[derive(Default)]
 pub(super) struct LaneSeat {
     waker: Mutex<Option<Waker>>,
-    /// It was idle and is to look for work.
+    /// The lane was idle and must look for work.
     called: AtomicBool,
 }
 
 impl LaneSeat {
-    /// Leaves a waker, to be found by whoever calls or cancels afterwards.
+    /// Leaves a waker. A later call or cancellation finds it.
     pub(super) fn wait(&self, waker: &Waker) {
         let known = |old: &Option<Waker>| old.as_ref().is_some_and(|old| old.will_wake(waker));
         if known(&lock(&self.waker)) {
             return;
         }
-        let waker = waker.clone(); // foreign code: not under the lock
+        let waker = waker.clone(); // Foreign code: not under the lock.
         let old = lock(&self.waker).replace(waker);
         ignore_panic(|| drop(old));
     }
 
-    /// Whether it was called since the last time.
+    /// Whether the lane was called since the last look.
     pub(super) fn was_called(&self) -> bool {
-        // Relaxed: it is set before the lock of `waker` is taken to wake, and looked at
-        // after a waker was left under that lock. One of the two sees the other.
+        // Relaxed: a call sets the flag and then takes the waker, under the lock of `waker`.
+        // The lane leaves its waker under that lock and then reads the flag. So one of the two
+        // sees the other.
         self.called.swap(false, Ordering::Relaxed)
     }
 
@@ -200,7 +201,7 @@ impl LaneSeat {
     }
 }
 
-/// What is left to do when the lock is released.
+/// The lanes to wake or spawn when the lock is released.
 #[must_use = "a lane that is counted as active has to be woken"]
 pub(super) enum Call {
     Nobody,
@@ -209,7 +210,7 @@ pub(super) enum Call {
     Spawn(Arc<LaneSeat>),
 }
 
-/// How the run of an item ended, unless with one result.
+/// How an item ended, except with one result.
 pub(super) enum Finished<P: PerItem> {
     Many(u64, Vec<P::Output>),
     Skipped(u64),
@@ -218,7 +219,7 @@ pub(super) enum Finished<P: PerItem> {
 }
 
 impl<P: PerItem> Finished<P> {
-    /// Drops it; panics are contained.
+    /// Drops the values; panics are contained.
     pub(super) fn discard(self) {
         match self {
             Self::Many(_, results) => drop_each(results),
@@ -227,7 +228,7 @@ impl<P: PerItem> Finished<P> {
     }
 }
 
-/// What a lane is to do next.
+/// The next step of a lane.
 pub(super) enum Step<P: PerItem> {
     /// Push these results.
     Push(Box<dyn Outflow<P::Output>>, OutletBatch<P::Output>),
@@ -235,17 +236,17 @@ pub(super) enum Step<P: PerItem> {
     Letters(Box<dyn Outflow<Letter<P>>>, OutletBatch<Letter<P>>),
     /// Run the items of its chunk.
     Run,
-    /// Acknowledge these, and pull so many.
+    /// Acknowledge these items, and pull at most this many.
     Source(Box<dyn Feed<P::Item>>, Vec<u64>, usize),
     /// Wait until it is called.
     Idle,
-    /// Close what is there: it is the last lane.
+    /// Close the sinks and the source: this is the last lane.
     Close(Box<Closing<P>>),
-    /// Leave to the others what is left to do.
+    /// Leave the rest of the work to the other lanes.
     Leave,
 }
 
-/// What the last lane takes with it.
+/// What the last lane must close.
 pub(super) struct Closing<P: PerItem> {
     pub(super) feed: Option<Box<dyn Feed<P::Item>>>,
     pub(super) acks: Vec<u64>,
@@ -287,15 +288,16 @@ impl<P: PerItem> PipelineState<P> {
         }
     }
 
-    /// Looks for work, what frees others first:
-    /// 1. results that nobody pushes;
-    /// 2. dead letters that nobody pushes;
-    /// 3. the source, if it is fast, and what was pulled will not last for the other lanes:
-    ///    they would go to sleep;
-    /// 4. items that were pulled, as many as fit the chunk;
-    /// 5. the source, if it has items and there is room, or acknowledgements for it.
+    /// Looks for work, in this order:
+    /// 1. results that no lane pushes;
+    /// 2. dead letters that no lane pushes;
+    /// 3. the source, if it is fast and the backlog will not last for the other lanes, which
+    ///    would go to sleep;
+    /// 4. items of the backlog, as many as fit the chunk;
+    /// 5. the source, if it has items and there is room, or if there are acknowledgements for
+    ///    it.
     ///
-    /// Without any the lane is idle; or it leaves, if there will be no more.
+    /// Without work the lane becomes idle. If no more work can come, the lane leaves.
     pub(super) fn step(
         &mut self,
         seat: &Arc<LaneSeat>,
@@ -327,12 +329,17 @@ impl<P: PerItem> PipelineState<P> {
         Step::Idle
     }
 
-    /// Whether to pull although there are items to run, which others do meanwhile. Only as
-    /// many as a fast source has given at once before: a slow one would keep items waiting.
+    /// Whether to pull although there are items to run, which other lanes do meanwhile. Pulls
+    /// only as many items as a fast source has given at once before: a slow source would delay
+    /// the items.
     ///
-    /// Without this, one lane slept while the other one pulled, and both took 68 to 95 ns for
-    /// an item where one alone takes 58; now they take 38 to 48 (the pipeline of `--bench
-    /// graph`, two workers).
+    /// Without this, one lane slept while another one pulled (the pipeline of `--bench graph`):
+    ///
+    /// | lanes | time for an item |
+    /// |---|---|
+    /// | one | 58 ns |
+    /// | two, without this | 68 to 95 ns |
+    /// | two, with this | 38 to 48 ns |
     fn should_pull_ahead(&self) -> bool {
         self.active > 1 && self.backlog.len() < PULL && self.feed.is_some() && self.room() == PULL
     }
@@ -357,7 +364,7 @@ impl<P: PerItem> PipelineState<P> {
         (self.limits.in_flight - self.live).min(self.pull)
     }
 
-    /// Judges a pull of so many items by how long it took.
+    /// Adjusts the size of the next pull, after a pull of `items` items.
     pub(super) fn adjust_pull(&mut self, items: usize, took: Duration) {
         if took > LONG {
             self.pull = (self.pull / 2).max(1);
@@ -370,18 +377,18 @@ impl<P: PerItem> PipelineState<P> {
         self.feed.is_some() && (!self.acks.is_empty() || self.room() > 0)
     }
 
-    /// Whether lanes are to leave.
+    /// Whether lanes must leave.
     fn is_over(&self) -> bool {
         let dry = self.phase == Phase::Draining || self.supply == Supply::Ended;
         let finished = dry && self.live == 0 && self.acks.is_empty() && self.feed.is_some();
         finished || matches!(self.phase, Phase::Stopping | Phase::Over)
     }
 
-    /// If all lanes wait, and no item will come that others could wait for: how many items
-    /// there are.
+    /// If all lanes wait and no item will come for which others could wait: the number of items
+    /// that lanes wait for.
     pub(super) fn silence(&self) -> Option<usize> {
         let dry = self.paused || self.phase == Phase::Draining || self.supply == Supply::Ended;
-        // There is no room for more, and no push that would make some.
+        // There is no room for more items, and no push that would make room.
         let full = self.live >= self.limits.in_flight
             && self.results.sink.is_some()
             && (self.letters.as_ref()).is_none_or(|letters| letters.sink.is_some());
@@ -406,7 +413,8 @@ impl<P: PerItem> PipelineState<P> {
         }))
     }
 
-    /// Calls up one lane more, if there is work for it; all, if there will be no more.
+    /// Calls up one more lane if there is work for it; calls up all if there will be no more
+    /// work.
     pub(super) fn call_up(&mut self) -> Call {
         if self.is_over() {
             return self.call_all();
@@ -421,8 +429,8 @@ impl<P: PerItem> PipelineState<P> {
         }
     }
 
-    /// As [`call_up`](Self::call_up), before something that takes long: adds a lane that hears
-    /// the source meanwhile, if the rule in the module docs needs one.
+    /// As [`call_up`](Self::call_up), before something that takes long: adds a lane that
+    /// listens to the source meanwhile, if the rule in the module docs needs one.
     pub(super) fn call_up_to_listen(&mut self) -> Call {
         match self.call_up() {
             Call::Nobody if self.lacks_listener() => self.add_lane(),
@@ -430,8 +438,8 @@ impl<P: PerItem> PipelineState<P> {
         }
     }
 
-    /// The source has items again. Returns the idle lane that is to be woken for them, if one
-    /// is needed; see the module docs.
+    /// The source has items again. Returns the idle lane that must be woken for them, if any;
+    /// see the module docs.
     #[must_use = "a lane that is counted as active has to be woken"]
     pub(super) fn ring(&mut self) -> Option<Arc<LaneSeat>> {
         self.rang = true;
@@ -445,7 +453,7 @@ impl<P: PerItem> PipelineState<P> {
         }
     }
 
-    /// Whether there is work for one lane more.
+    /// Whether there is work for one more lane.
     fn has_work(&self) -> bool {
         let push = self.results.can_push();
         let letters = self.letters.as_ref().is_some_and(Outlet::can_push);
@@ -453,7 +461,8 @@ impl<P: PerItem> PipelineState<P> {
         work && self.active < self.limits.parallelism
     }
 
-    /// Whether the source could ring for one lane more, and none is idle although it may exist.
+    /// Whether a wake of the source could make work for one more lane, no lane is idle, and
+    /// another lane may exist.
     fn lacks_listener(&self) -> bool {
         let open = self.phase == Phase::Open && !self.paused && self.supply == Supply::Waiting;
         let Limits {
@@ -492,7 +501,8 @@ impl<P: PerItem> PipelineState<P> {
         Call::WakeAll(std::mem::take(&mut self.idle))
     }
 
-    /// Enters how items ended. Stopping is the caller's to do, if it is the route of one.
+    /// Enters how items ended. Returns whether the route of one is to stop: then the caller
+    /// must stop the run.
     #[must_use]
     pub(super) fn settle(
         &mut self,
@@ -526,16 +536,16 @@ impl<P: PerItem> PipelineState<P> {
         stop
     }
 
-    /// The seats of lanes that have left, at the end of the run.
+    /// Takes the seats of all lanes, at the end of the run.
     pub(super) fn take_seats(&mut self) -> Vec<Arc<LaneSeat>> {
-        self.idle.clear(); // they are among the seats
+        self.idle.clear(); // They are among the seats.
         std::mem::take(&mut self.seats)
     }
 
-    /// Cancels what is in flight; every lane is to hear of it.
+    /// Cancels the items in flight, and returns the call that wakes every lane.
     pub(super) fn stop(&mut self) -> Call {
         self.phase = Phase::Stopping;
-        let _ = self.call_all(); // they are among the seats
+        let _ = self.call_all(); // They are among the seats.
         Call::WakeAll(self.seats.clone())
     }
 }

@@ -24,8 +24,9 @@
 //!   over ready channels ends the loop.
 //!
 //!   The budget also holds for code that blocks inside a poll, in `block_in_place` and in the
-//!   closures of `join` and `compute`. A `block_on` there that is neither tokio's nor ours polls
-//!   for ever when the budget is used up. Wrap its future in `tokio::task::unconstrained`.
+//!   closures of `join` and `compute`. A `block_on` there that is neither tokio's nor
+//!   `ws_executor`'s polls for ever when the budget is used up. Wrap its future in
+//!   `tokio::task::unconstrained`.
 //! - `block_in_place`, and `Handle::block_on` of tokio's, block the worker that calls them.
 //!   The other workers drive the runtime. On an executor with a single worker, these calls must
 //!   not wait for anything that needs the reactor.
@@ -37,12 +38,12 @@
 //!   runs would find a runtime that waits for it.
 //! - A task of `tokio::spawn` runs while its worker counts as asleep. Such a task should not
 //!   block or compute for long. The other workers continue, but until its poll ends, the
-//!   reactor is not polled. Tasks that the reactor has woken may wait; so may those of a worker
-//!   that is stuck in a poll, if no other worker can run them. [`ws_executor::block_on`] and
-//!   [`ws_executor::scope`] panic in such a task, and [`ws_executor::join`] works.
+//!   reactor is not polled. Tasks that the reactor has woken may wait. Tasks of a worker that is
+//!   stuck in a poll may wait, too, if no other worker can run them. In such a task,
+//!   [`ws_executor::block_on`] and [`ws_executor::scope`] panic, and [`ws_executor::join`] works.
 //!
 //! With [`attach`] the runtime is the program's own, with threads of its own. These threads
-//! drive the reactor, and wake our workers.
+//! drive the reactor, and wake the workers of `ws_executor`.
 //!
 //! # Differences from tokio's own runtime
 //!

@@ -1,7 +1,7 @@
-//! The nodes on one task: the body of the function, and that of a pipeline's items.
+//! The nodes on one task: the body of the function, and the body for an item of a pipeline.
 //!
-//! Both run the same sections one after the other; what an item adds around each node,
-//! its gates and its counters, is in [`Mode`] and in [`gate`](super::gate).
+//! Both run the same sections, one after the other. [`Mode`] and [`gate`](super::gate) have
+//! what an item adds around each node: its gates and its counters.
 
 use proc_macro2::TokenStream;
 use syn::visit_mut::VisitMut;
@@ -15,13 +15,13 @@ use super::mode::{Mode, references};
 use crate::lower::Graph;
 use crate::parse::Kind;
 
-/// What is emitted together.
+/// Steps that are emitted together.
 enum Section {
     Straight(usize),
     Group(Vec<usize>),
 }
 
-/// All of it.
+/// Emits the whole body.
 pub(super) fn body(graph: &Graph, mode: Mode) -> TokenStream {
     let mut code = TokenStream::new();
     let mut sections = sections(graph, mode).into_iter();
@@ -46,8 +46,8 @@ fn emit_section(graph: &Graph, section: Section, mode: Mode) -> TokenStream {
     }
 }
 
-/// Cuts the steps where one waits for all since the last cut. What lies between two cuts
-/// and can wait for several things at once is a group.
+/// Cuts the list of steps before each step that waits for all steps since the last cut. Steps
+/// between two cuts that can wait for several things at once form a group.
 fn sections(graph: &Graph, mode: Mode) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -63,7 +63,7 @@ fn sections(graph: &Graph, mode: Mode) -> Vec<Section> {
 
 fn close(graph: &Graph, mode: Mode, open: &mut Vec<usize>, sections: &mut Vec<Section>) {
     let mut steps = std::mem::take(open);
-    // What does not wait and stands first needs no company.
+    // The steps before the first one that awaits need no group.
     let first = steps
         .iter()
         .position(|&step| mode.awaits(graph, step))
@@ -103,11 +103,11 @@ fn straight(graph: &Graph, index: usize, mode: Mode) -> TokenStream {
             let mut stmt = stmt.clone();
             Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
             let stmt = lend::stmt(graph, &stmt, &lent);
-            // Without `;` it would be the value of the block.
+            // Without `;` it would become the value of the block.
             let semi = matches!(stmt, Stmt::Expr(_, None)).then(|| emit!(;));
             emit!({ #at #(#references)* #stmt #semi })
         }
-        // A body without a result needs none.
+        // A body without a result needs no tail.
         (Kind::Tail(Expr::Tuple(unit)), Mode::Plain) if unit.elems.is_empty() => TokenStream::new(),
         (Kind::Tail(expr), Mode::Plain) => {
             let expr = lend::expr(graph, expr, &lent);

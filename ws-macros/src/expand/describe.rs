@@ -11,7 +11,7 @@ use crate::draw;
 use crate::lower::Graph;
 use crate::parse::{Kind, called};
 
-/// The picture, as documentation.
+/// The picture, as documentation attributes.
 pub(super) fn drawing(graph: &Graph) -> Vec<Attribute> {
     let picture = format!("<div>{}</div>", draw::svg(graph));
     vec![
@@ -22,8 +22,8 @@ pub(super) fn drawing(graph: &Graph) -> Vec<Attribute> {
     ]
 }
 
-/// The graphs that nodes with the option `graph` call, beside the module: there a path
-/// means what it means in the function.
+/// The graphs that nodes with the option `graph` call. They are named beside the module, where
+/// a path has the same meaning as in the function.
 fn callees(graph: &Graph) -> TokenStream {
     let (krate, name) = (&graph.parsed.args.krate, &graph.parsed.plain.sig.ident);
     let quiet = quiet();
@@ -50,7 +50,7 @@ fn callee(graph: &Graph, step: usize) -> Option<Path> {
     }
 }
 
-/// The module of a graph that is called by this path.
+/// The module of the graph with this path.
 pub(super) fn module_path(path: &Path) -> Path {
     let mut path = path.clone();
     for segment in &mut path.segments {
@@ -70,7 +70,7 @@ pub(super) fn module(graph: &Graph, rest: &TokenStream) -> TokenStream {
     let description = description(graph);
     let callees = callees(graph);
     let docs = if graph.needs_stream() {
-        // Without a function, this is where its documentation goes.
+        // Without a function, the module has its documentation.
         let attrs = &graph.parsed.plain.attrs;
         let written = attrs.iter().filter(|attr| {
             ["doc", "cfg", "deprecated"]

@@ -1,4 +1,4 @@
-//! What generated code is made with.
+//! Helpers that make generated code.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 
 use crate::parse::Parsed;
 
-/// `quote!`, with spans that keep our variables apart from the user's.
+/// `quote!`, with spans that separate the macro's variables from the user's.
 macro_rules! emit {
     ($($tokens:tt)*) => {
         ::quote::quote_spanned!(::proc_macro2::Span::mixed_site()=> $($tokens)*)
@@ -20,17 +20,17 @@ pub(super) fn rt(parsed: &Parsed) -> TokenStream {
     emit!(#krate::graph::rt)
 }
 
-/// A name of ours that belongs to one of the user's.
+/// A name of the macro's that belongs to a name of the user's.
 pub(super) fn own(prefix: &str, name: &Ident) -> Ident {
     format_ident!("__{}_{}", prefix, name.unraw(), span = Span::mixed_site())
 }
 
-/// Lints that code made by a macro need not pass.
+/// Disables the lints that generated code need not pass.
 pub(super) fn quiet() -> TokenStream {
     emit!(#[allow(unused, unreachable_pub, unreachable_code, clippy::all, clippy::pedantic)])
 }
 
-/// Tokens with another span, for errors that are about what stands there.
+/// Tokens with another span: an error about them is reported there.
 pub(super) fn respan(tokens: impl ToTokens, span: Span) -> TokenStream {
     tokens
         .into_token_stream()

@@ -15,20 +15,20 @@ use crate::traits::is_skip;
 pub(super) enum Ends {
     /// The run.
     Run,
-    /// The run, and `__own` knows its error.
+    /// The run. `__own` knows the type of the error.
     Known,
     /// The attempt, with its own error.
     Attempt,
 }
 
-/// `operand?`, by way of a trait that explains itself.
+/// `operand?`, by way of a trait whose error message explains the rule.
 pub(super) fn question(graph: &Graph, operand: TokenStream, span: Span) -> TokenStream {
     let rt = respan(rt(&graph.parsed), span);
     let output = respan(&graph.parsed.output, span);
     quote_spanned!(span=> #rt::question::<#output, _>(#operand)?)
 }
 
-/// The same in a node that a test may make fail.
+/// As [`question`], in a node that a test may make fail.
 fn known_question(graph: &Graph, operand: TokenStream, span: Span) -> TokenStream {
     let rt = respan(rt(&graph.parsed), span);
     let output = respan(&graph.parsed.output, span);
@@ -36,7 +36,7 @@ fn known_question(graph: &Graph, operand: TokenStream, span: Span) -> TokenStrea
     quote_spanned!(span=> #rt::own_question::<#output, _>(#operand, &#own)?)
 }
 
-/// The same in an attempt, whose error is that of the operand as it is.
+/// As [`question`], in an attempt: its error is that of the operand, without conversion.
 fn attempt_question(operand: TokenStream, span: Span) -> TokenStream {
     let span = Span::mixed_site().located_at(span);
     quote_spanned! {span=>
@@ -52,7 +52,7 @@ fn skip() -> TokenStream {
     emit!(match __run.skip().await {})
 }
 
-/// Applies [`question`] to every `?` of the graph's own, and understands `skip!()`.
+/// Applies [`question`] to every `?` of the graph itself, and expands `skip!()`.
 pub(super) struct Questions<'g> {
     pub(super) graph: &'g Graph,
     pub(super) ends: Ends,
@@ -86,15 +86,14 @@ impl VisitMut for Questions<'_> {
         }
     }
 
-    // Their `?`s are their own.
+    // Closures, async blocks and items keep their own `?`.
     fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
     fn visit_expr_async_mut(&mut self, _: &mut syn::ExprAsync) {}
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-/// Makes `return value` in a fence of a parallel run end the run, and not only the block
-/// that the fence is compiled to. It comes before [`Questions`], which hides what it has
-/// seen.
+/// Makes `return value` in a fence of a parallel run end the run, and not only the block of the
+/// fence. It runs before [`Questions`], whose output hides the original code.
 pub(super) struct Returns<'a> {
     pub(super) exit: &'a dyn Fn(TokenStream) -> TokenStream,
 }
@@ -107,7 +106,7 @@ impl VisitMut for Returns<'_> {
         ret.expr = Some(Box::new(exit));
     }
 
-    // Their `return`s are their own.
+    // Closures, async blocks and items keep their own `return`.
     fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
     fn visit_expr_async_mut(&mut self, _: &mut syn::ExprAsync) {}
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}

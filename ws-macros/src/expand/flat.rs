@@ -1,4 +1,4 @@
-//! A node with `flat`: what is below it runs for each element.
+//! A node with `flat`: the steps below run for each element.
 
 use proc_macro2::TokenStream;
 
@@ -8,7 +8,7 @@ use super::mode::{Mode, references};
 use crate::lower::Graph;
 use crate::parse::{Kind, Node};
 
-/// A node with `flat`, and what runs for each element.
+/// Emits a node with `flat`, and the code for each element.
 pub(super) fn flat(graph: &Graph, step: usize, below: &TokenStream) -> TokenStream {
     let rt = rt(&graph.parsed);
     let output = &graph.parsed.output;
@@ -24,7 +24,7 @@ pub(super) fn flat(graph: &Graph, step: usize, below: &TokenStream) -> TokenStre
         Some(at_once) => number(at_once, "0 elements at a time would never end"),
         None => emit!(1),
     };
-    // The elements share what is above them.
+    // The elements share the values from above.
     let above = (0..graph.values.len()).filter(|&value| {
         let used = |&user: &usize| graph.is_below_flat(user);
         graph.is_above_flat(value)

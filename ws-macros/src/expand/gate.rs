@@ -1,4 +1,4 @@
-//! What a pipeline adds to a node: its gates, and a thread for what blocks.
+//! What a pipeline adds to a node: its gates, and a thread for blocking code.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -11,7 +11,7 @@ use super::parallel::signature::param;
 use crate::gates::Batch;
 use crate::lower::{Graph, Maker};
 
-/// The value of a node, gates and all.
+/// The value of a node, with its gates.
 pub(super) fn value(graph: &Graph, step: usize) -> TokenStream {
     let options = &graph.steps()[step].options;
     let value = if let Some(batch) = &options.batch {
@@ -62,7 +62,7 @@ fn blocking(graph: &Graph, step: usize) -> TokenStream {
         #enter
         let __program = ::core::clone::Clone::clone(__program);
         let __code = move || { #(#shared)* #value };
-        // The permit goes with the code, which nobody stops.
+        // The permit stays with the code, which cannot be stopped.
         let (__value, __held) = __gates.blocking(move || (__code(), __held)).await;
         #leave
         __value
@@ -89,7 +89,7 @@ fn gathered(graph: &Graph, step: usize, batch: &Batch) -> TokenStream {
         }
     };
     let (answers, failed) = if fallible {
-        // What rustc says about the error, it says at the option.
+        // rustc reports its errors about the graph's error type at the option.
         let (rt, output) = (respan(&rt, batch.span), respan(output, batch.span));
         let ended = quote_spanned!(batch.span=> #rt::ended::<#output>);
         (
@@ -104,7 +104,7 @@ fn gathered(graph: &Graph, step: usize, batch: &Batch) -> TokenStream {
         )
     };
     let shared = if blocks {
-        Vec::new() // They are where the code runs.
+        Vec::new() // The inputs are where the code runs.
     } else {
         shared(graph, step)
     };
@@ -134,7 +134,7 @@ fn shared(graph: &Graph, step: usize) -> Vec<TokenStream> {
     shared
         .map(|value| {
             if graph.is_exclusive(value) {
-                return TokenStream::new(); // locked behind the gates
+                return TokenStream::new(); // Locked behind the gates.
             }
             let Maker::Input(input) = graph.values[value].maker else {
                 return TokenStream::new();
@@ -144,7 +144,8 @@ fn shared(graph: &Graph, step: usize) -> Vec<TokenStream> {
         .collect()
 }
 
-/// A `#[shared]` input. Its users may all have their own, as the call of a batch has.
+/// A `#[shared]` input. Each of its users may have a reference of its own, as the call of a
+/// batch has.
 pub(super) fn borrowed(graph: &Graph, input: usize) -> TokenStream {
     let (field, pat) = (param(&graph.parsed, input), &graph.parsed.inputs[input].pat);
     let used = graph

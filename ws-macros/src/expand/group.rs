@@ -1,7 +1,7 @@
 //! Nodes that can wait at the same time, on one task.
 //!
-//! They become async blocks that one poll loop drives (`Group`), with slots for the values
-//! that they pass to each other.
+//! Such nodes become async blocks that one poll loop drives (`Group`), with slots for the
+//! values that they pass to each other.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -93,8 +93,8 @@ pub(super) fn group(graph: &Graph, steps: &[usize], mode: Mode) -> TokenStream {
     }
 }
 
-/// The lints of a value that leaves the group. One that is used may be used only inside;
-/// about one that is not, rustc says what it says about the node.
+/// The lints of a value that leaves the group. A used value may be used only inside the group.
+/// About an unused value, rustc warns at the node.
 fn lints(graph: &Graph, value: usize) -> TokenStream {
     let value = &graph.values[value];
     match value.maker {
@@ -110,11 +110,11 @@ fn lints(graph: &Graph, value: usize) -> TokenStream {
 fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> TokenStream {
     let rt = rt(&graph.parsed);
     let Kind::Node(node) = &graph.steps()[step].kind else {
-        return TokenStream::new(); // fences are never in a group
+        return TokenStream::new(); // Fences are never in a group.
     };
     let lent = lent(graph, step);
     let batch = graph.steps()[step].options.batch.as_ref();
-    // It may turn out not to use one: behind a `cfg`, or in a macro.
+    // The node may not use an input after all: behind a `cfg`, or in a macro.
     let allow = emit!(#[allow(unused_variables)]);
     let inputs: Vec<TokenStream> = graph
         .inputs_of(step)
@@ -125,7 +125,7 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
             let borrow = lent.contains(name);
             let gathered = batch.is_some_and(|batch| batch.value == *name);
             if graph.is_exclusive(value) && mode == Mode::Item {
-                return TokenStream::new(); // locked behind the gates
+                return TokenStream::new(); // Locked behind the gates.
             }
             if graph.is_exclusive(value) {
                 return emit!(let mut #guard = #slot.borrow_mut(); #allow let #name = &mut **#guard.value(););
@@ -172,12 +172,12 @@ fn block(graph: &Graph, step: usize, slots: &GroupSlots<'_>, mode: Mode) -> Toke
         #done
         #end
     };
-    // What rustc says about the block as a whole, it says at the node.
+    // rustc reports errors about the whole block at the node.
     quote_spanned!(node.expr.span()=> async { #code })
 }
 
-/// Which values of a group are in slots: those that it makes, and those from above that
-/// one of its nodes may move after others of its nodes have borrowed them.
+/// The values of a group that are in slots: those that its nodes make, and those from above
+/// that a node may move after other nodes of the group have borrowed them.
 struct GroupSlots<'g> {
     graph: &'g Graph,
     steps: &'g [usize],
@@ -193,7 +193,7 @@ impl<'g> GroupSlots<'g> {
         };
         slots.values = (0..graph.values.len())
             .filter(|&value| {
-                // An item locks what is exclusive.
+                // An item locks its exclusive inputs.
                 let exclusive = mode == Mode::Plain && graph.is_exclusive(value);
                 slots.is_made_here(value)
                     || (exclusive && slots.is_used_here(value))

@@ -1,8 +1,8 @@
-//! The runs for the items of a stream: `bind`, `Shared`, and the code of an item.
+//! The runs for items of a stream: `bind`, `Shared`, and the code for an item.
 //!
-//! `Shared` and `bind` are in the module, where the user's types cannot be named: `Shared`
-//! is generic over the types of its fields, and [`program`] implements the runtime's
-//! `Program` for it, with the types of the inputs, beside the function.
+//! `Shared` and `bind` are in the module, where the user's types cannot be named. So `Shared`
+//! is generic over the types of its fields. Beside the function, [`program`] implements the
+//! runtime's `Program` for it, with the types of the inputs.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -20,7 +20,7 @@ use super::{gate, node};
 use crate::lower::Graph;
 use crate::parse::{Input, Parsed};
 
-/// What goes into the module, and what stands beside it.
+/// The code inside the module, and the code beside it.
 pub(super) fn all(graph: &Graph) -> (TokenStream, TokenStream) {
     let shared = shared(&graph.parsed);
     match unbindable(graph) {
@@ -35,7 +35,7 @@ pub(super) fn all(graph: &Graph) -> (TokenStream, TokenStream) {
     }
 }
 
-/// Why there can be no pipeline of a graph, if so.
+/// The reason why the graph cannot be a pipeline, if there is one.
 pub(crate) fn unbindable(graph: &Graph) -> Option<String> {
     let parsed = &graph.parsed;
     let items: Vec<&Input> = items(parsed).collect();
@@ -92,8 +92,8 @@ fn has_impl_trait(ty: &Type) -> bool {
     find.0
 }
 
-/// Whether a type says what a parameter is: it names it, and not only a part of it, such
-/// as `T::Item`.
+/// Whether a type determines a parameter: it names the parameter itself, and not only a part of
+/// it such as `T::Item`.
 fn fixes(ty: &Type, param: &Ident) -> bool {
     struct Find<'a>(&'a Ident, bool);
     impl<'ast> Visit<'ast> for Find<'_> {
@@ -112,8 +112,8 @@ fn fixes(ty: &Type, param: &Ident) -> bool {
     find.1
 }
 
-/// The type parameters of the fields of `Shared`. Their names are not those of the fields,
-/// of which two may differ only in what names of types do not have.
+/// The type parameters of the fields of `Shared`. They are numbered: two field names may differ
+/// only in characters that names of types do not have.
 fn parameters(parsed: &Parsed) -> Vec<Ident> {
     shared_inputs(parsed)
         .map(|(index, _)| format_ident!("T{index}"))
@@ -169,7 +169,7 @@ fn bind(parsed: &Parsed) -> TokenStream {
     }
 }
 
-/// A `bind` that says why it is not there.
+/// A `bind` whose error message says why the graph has none.
 fn trap(parsed: &Parsed, why: &str) -> TokenStream {
     let name = parsed.plain.sig.ident.unraw();
     let message = format!("`{name}` cannot be bound to a stream: {why}");
@@ -188,7 +188,7 @@ fn trap(parsed: &Parsed, why: &str) -> TokenStream {
     }
 }
 
-/// The code of an item.
+/// The code for an item.
 fn program(graph: &Graph) -> TokenStream {
     let parsed = &graph.parsed;
     let (rt, name, lints) = (rt(parsed), &parsed.plain.sig.ident, lints(graph));
@@ -261,13 +261,13 @@ fn program(graph: &Graph) -> TokenStream {
     }
 }
 
-/// That a return type which is taken for a plain value is one: an `Err` by another name
-/// would be a result.
+/// Checks that a return type which counts as a plain value is one. Otherwise an `Err` of a type
+/// alias would count as a result.
 fn returned(parsed: &Parsed) -> Option<TokenStream> {
     if parsed.fallible() {
         return None;
     }
-    // What rustc says about the type, it says at the type.
+    // rustc reports errors about the type at the type.
     let span = Span::mixed_site().located_at(parsed.output.span());
     let is_plain = quote_spanned!(span=> __returned.is_plain());
     let (rt, ty) = (rt(parsed), &parsed.output);
@@ -279,8 +279,9 @@ fn returned(parsed: &Parsed) -> Option<TokenStream> {
     })
 }
 
-/// The lints of the code of an item. Where there is a function, that is where warnings are
-/// about what was written; otherwise it is here, with the lints that the user set.
+/// The lints of the code for an item. If the graph has a function, that one has the warnings
+/// about the user's code, and this code has none. Otherwise this code has the lints that the
+/// user set.
 fn lints(graph: &Graph) -> TokenStream {
     if !graph.needs_stream() {
         return quiet();
@@ -291,11 +292,11 @@ fn lints(graph: &Graph) -> TokenStream {
             .iter()
             .any(|level| path.is_ident(level))
     });
-    // What follows a `skip!()` at the end is ours.
+    // The code after a final `skip!()` is generated.
     emit!(#[allow(unreachable_code, clippy::all, clippy::pedantic)] #(#set)*)
 }
 
-/// What the code of an item returns, and what that means.
+/// The types that the code of an item returns.
 struct EndTypes {
     output: TokenStream,
     error: TokenStream,

@@ -1,4 +1,4 @@
-//! Values that are lent: what a step does not own it sees behind a reference.
+//! Shared values: a step sees the values that it does not own behind references.
 
 use std::collections::HashSet;
 
@@ -13,8 +13,8 @@ use super::ends::{Ends, Questions};
 use crate::lower::Graph;
 use crate::names::{Position, Uses, walk_expr, walk_stmt};
 
-/// The values that a step sees behind a reference: those that it does not move, and all
-/// if it may be tried again. Inputs that are `#[shared]` are references already.
+/// The values that a step sees behind a reference: those that it does not move, and all values
+/// if it may be retried. `#[shared]` inputs are references already.
 pub(super) fn lent(graph: &Graph, step: usize) -> HashSet<Ident> {
     let again = graph.steps()[step].options.retry.is_some();
     graph
@@ -26,12 +26,12 @@ pub(super) fn lent(graph: &Graph, step: usize) -> HashSet<Ident> {
         .collect()
 }
 
-/// Replaces the uses of values that are lent by what they borrow: `order` is bound to a
-/// reference, and `order` in the expression means the value, so it becomes `*order`.
+/// Replaces the uses of shared values by dereferences: `order` is bound to a reference, and
+/// `order` in the expression means the value, so it becomes `*order`.
 ///
-/// In macros it stays `order`, and so this has to be bound to something that goes for the
-/// value: a copy, if it can be copied, or else the reference. What the rest of the
-/// expression sees as `order` is then another variable, which only its span tells apart.
+/// In macros the name stays `order`. So `order` must be bound to a replacement of the value: a
+/// copy if the value is `Copy`, or else a reference. The rest of the expression then uses
+/// another variable named `order`, which differs only in its span.
 struct Lend<'a> {
     lent: &'a HashSet<Ident>,
     in_macros: Vec<Ident>,
@@ -51,7 +51,7 @@ impl<'a> Lend<'a> {
         Self { lent, in_macros }
     }
 
-    /// What a name that is bound to a reference is called outside of macros.
+    /// The name of the reference outside macros.
     fn reference(&self, name: &Ident) -> Ident {
         let mut reference = name.clone();
         if self.in_macros.contains(name) {
@@ -60,7 +60,7 @@ impl<'a> Lend<'a> {
         reference
     }
 
-    /// What goes before the code.
+    /// The bindings before the code.
     fn bindings(&self, graph: &Graph) -> Vec<TokenStream> {
         let rt = rt(&graph.parsed);
         let names = self.in_macros.iter();
@@ -86,8 +86,8 @@ impl Uses for Lend<'_> {
     }
 }
 
-/// An expression as it is compiled: names in `lent` are references, and `?` says in our
-/// words what it cannot convert.
+/// An expression as it is compiled: names in `lent` are references, and errors of `?` are
+/// explained by the macro's own traits.
 pub(super) fn expr(graph: &Graph, expr: &Expr, lent: &HashSet<Ident>) -> Expr {
     expr_that(graph, expr, lent, Ends::Run)
 }
@@ -106,7 +106,7 @@ pub(super) fn expr_that(graph: &Graph, expr: &Expr, lent: &HashSet<Ident>, ends:
     syn::parse2(quote_spanned!(expr.span()=> { #(#bindings)* #code })).expect("a block")
 }
 
-/// The same for a statement.
+/// As [`expr`](fn@expr), for a statement.
 pub(super) fn stmt(graph: &Graph, stmt: &Stmt, lent: &HashSet<Ident>) -> Stmt {
     let mut code = stmt.clone();
     let mut lend = Lend::new(lent, |uses| walk_stmt(&mut stmt.clone(), uses));

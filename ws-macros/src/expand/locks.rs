@@ -1,4 +1,4 @@
-//! The exclusive inputs of a step, locked for it.
+//! The locks of a step's exclusive inputs.
 
 use proc_macro2::TokenStream;
 use syn::Ident;
@@ -6,12 +6,12 @@ use syn::Ident;
 use super::emit::{own, rt};
 use crate::lower::Graph;
 
-/// The exclusive inputs of a step, until the end of the block.
+/// Locks the exclusive inputs of a step until the end of the block.
 pub(super) fn locks(graph: &Graph, step: usize) -> Option<TokenStream> {
     lock(graph, step, |name| emit!(__program.#name))
 }
 
-/// The same, where each is in `handle`. All of them together: see `turns`.
+/// As [`locks`], where each input is in `handle`. Locks all of them together: see `turns`.
 pub(super) fn lock(
     graph: &Graph,
     step: usize,

@@ -1,13 +1,12 @@
 //! From the graph to code.
 //!
-//! Two things are made of one function. The function itself, whose body runs the nodes
-//! on the calling task ([`plain`]); and beside it a module of the same name with
-//! everything else: runs on an executor ([`parallel`]), runs for the items of a stream
-//! ([`item`]), the description ([`describe`]). A graph that only a pipeline can run has
-//! no function.
+//! One function becomes two things. The first is the function itself, whose body runs the nodes
+//! on the calling task ([`plain`]). The second is a module of the same name with everything
+//! else: runs on an executor ([`parallel`]), runs for the items of a stream ([`item`]), the
+//! description ([`describe`]). A graph that only a pipeline can run has no function.
 //!
-//! Neither contains unsafe code. Names that the user does not see begin with `__`, with
-//! spans that keep them apart from the user's.
+//! Neither contains unsafe code. Names that the user does not see begin with `__`, and have
+//! spans that separate them from the user's names.
 
 #[macro_use]
 mod emit;
@@ -34,7 +33,7 @@ use self::emit::quiet;
 use crate::errors::Errors;
 use crate::lower::Graph;
 
-/// All of it.
+/// Expands a valid graph.
 pub(crate) fn expand(graph: &Graph) -> TokenStream {
     if graph.parsed.args.local {
         let function = plain::function(graph);
@@ -51,12 +50,12 @@ pub(crate) fn expand(graph: &Graph) -> TokenStream {
     emit!(#function #parallel #program)
 }
 
-/// What is emitted beside errors: the function as it was written, and the module with
-/// its signatures, so that uses of both do not fail as well.
+/// The code beside errors: the function as written, and the module with its signatures. So uses
+/// of the two cause no further errors.
 pub(crate) fn stub(graph: &Graph, errors: &Errors) -> TokenStream {
     let parsed = &graph.parsed;
     let mut function = parsed.plain.clone();
-    // Without `async` the body may not await; the error about that is ours already.
+    // Without `async` the body cannot await; that error is reported already.
     if function.sig.asyncness.is_none() {
         function.sig.asyncness = Some(Default::default());
     }

@@ -1,4 +1,4 @@
-//! Whose body is emitted, and what that adds around each step.
+//! The kind of body that is emitted, and what it adds around each step.
 
 use proc_macro2::TokenStream;
 
@@ -10,12 +10,12 @@ use super::node::{self, Env};
 use crate::lower::Graph;
 use crate::parse::Kind;
 
-/// Whose body it is.
+/// The kind of body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// The function's: what is emitted is what was written, as far as possible.
+    /// The body of the function: as it was written, as far as possible.
     Plain,
-    /// That of an item of a pipeline, with `__program`, `__gates`, `__run` and `__item`.
+    /// The body for an item of a pipeline, with `__program`, `__gates`, `__run` and `__item`.
     Item,
 }
 
@@ -28,7 +28,7 @@ impl Mode {
         }
     }
 
-    /// The end of a step that is alone, if what follows is not.
+    /// The end of a step that is alone, if the next steps are a group.
     pub(super) fn leave(self) -> TokenStream {
         match self {
             Self::Plain => TokenStream::new(),
@@ -73,7 +73,7 @@ impl Mode {
         }
     }
 
-    /// Whether a step may have to wait for something.
+    /// Whether a step may have to wait.
     pub(super) fn awaits(self, graph: &Graph, step: usize) -> bool {
         let exclusive = || {
             let inputs = graph.inputs_of(step);
@@ -88,15 +88,14 @@ impl Mode {
                 && (options.gated() || options.blocking.is_some() || exclusive()))
     }
 
-    /// Whether a name is a reference already, when a step begins.
+    /// Whether a name is a reference already when a step begins.
     pub(super) fn is_reference(self, graph: &Graph, value: usize, step: usize) -> bool {
         self == Self::Item && graph.is_below_flat(step) && graph.is_above_flat(value)
     }
 }
 
-/// The inputs of a step that has everything to itself. Values that it does not own by the
-/// rules it does not own here either. It may turn out not to use one: behind a `cfg`, or
-/// in a macro.
+/// The inputs of a step that runs alone. It owns only the values that it owns by the rules. It
+/// may not use an input after all: behind a `cfg`, or in a macro.
 pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStream> {
     let lent = lent(graph, step);
     let batch = graph.steps()[step].options.batch.as_ref();
@@ -104,8 +103,8 @@ pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStr
         let name = &graph.values[value].name;
         let gathered = batch.is_some_and(|batch| batch.value == *name);
         match mode {
-            Mode::Item if graph.is_exclusive(value) => TokenStream::new(), // locked
-            // The call of the batch has them all.
+            Mode::Item if graph.is_exclusive(value) => TokenStream::new(), // Locked.
+            // The call of the batch has the values of all items.
             Mode::Item if gathered => TokenStream::new(),
             _ if mode.is_reference(graph, value, step) => TokenStream::new(),
             _ if lent.contains(name) => {
@@ -121,7 +120,7 @@ pub(super) fn references(graph: &Graph, step: usize, mode: Mode) -> Vec<TokenStr
     });
     let locks = match (mode, &graph.steps()[step].kind) {
         (Mode::Item, Kind::Fence(_) | Kind::Tail(_)) => locks(graph, step),
-        (Mode::Item, Kind::Node(_)) => None, // behind its gates
+        (Mode::Item, Kind::Node(_)) => None, // Behind its gates.
         (Mode::Plain, _) => None,
     };
     let inputs = inputs.filter(|input| !input.is_empty());

@@ -22,8 +22,7 @@ use crate::lower::Graph;
 use crate::parse::Kind;
 use crate::traits::Traits;
 
-/// Names that a step may have misspelt are bound to nothing, so that they are there for
-/// rustc to suggest.
+/// Binds names that a step may have misspelt, so that rustc can suggest them.
 pub(super) fn suggestions(graph: &Graph, step: usize) -> impl Iterator<Item = TokenStream> + '_ {
     let slips = graph.slips.iter().filter(move |slip| slip.step == step);
     let unused = slips.filter(move |slip| !graph.inputs_of(step).contains(&slip.meant));
@@ -33,7 +32,7 @@ pub(super) fn suggestions(graph: &Graph, step: usize) -> impl Iterator<Item = To
     })
 }
 
-/// The value of a node, options and all, for use inside of an async block.
+/// The value of a node, with its options, for use in an async block.
 pub(super) fn value(graph: &Graph, index: usize, env: &Env) -> TokenStream {
     let step = &graph.steps()[index];
     let Kind::Node(node) = &step.kind else {
@@ -61,7 +60,7 @@ pub(super) fn value(graph: &Graph, index: usize, env: &Env) -> TokenStream {
     }
 }
 
-/// An input of a node; a list of one, where that is what it gathers.
+/// An input of a node; a list of one, if the node gathers it.
 pub(super) fn alone(graph: &Graph, step: usize, value: usize, taken: TokenStream) -> TokenStream {
     match &graph.steps()[step].options.batch {
         Some(batch) if graph.values[value].name == batch.value => emit!(::std::vec![#taken]),

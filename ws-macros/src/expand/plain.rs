@@ -1,10 +1,9 @@
 //! The function itself: its nodes on the calling task.
 //!
-//! Where only one node can run, it is emitted as it was written; its value is a local
-//! variable and costs nothing. Where several can, they become async blocks that one poll
-//! loop drives (`Group`), with slots for the values that they pass to each other. All
-//! other values they capture like any async block, so what the compiler says about them
-//! is what it always says.
+//! If only one node can run at a time, it is emitted as written: its value is a local variable
+//! and costs nothing. If several can run, they become async blocks that one poll loop drives
+//! (`Group`), with slots for the values that they pass to each other. They capture all other
+//! values like any async block, so the compiler's messages about these are the usual ones.
 
 use proc_macro2::TokenStream;
 
@@ -18,11 +17,11 @@ pub(super) fn function(graph: &Graph) -> TokenStream {
     let body = body(graph, Mode::Plain);
     let docs = super::describe::drawing(graph);
     function.attrs.extend(docs);
-    // Values that are lent are dereferenced, also where that was not necessary.
+    // Shared values are dereferenced, even where that is not necessary.
     function.attrs.push(syn::parse_quote!(
         #[allow(clippy::borrow_deref_ref, clippy::explicit_auto_deref)]
     ));
-    // What only a `key` uses is of use only to a pipeline.
+    // A value that only a `key` uses has a use in a pipeline alone.
     if graph.steps().iter().any(|step| step.options.key.is_some()) {
         function
             .attrs

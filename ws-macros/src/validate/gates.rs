@@ -1,4 +1,4 @@
-//! Gates: options that make sense only for a graph over a stream, and not on every node.
+//! Gates: options that are only for a graph over a stream, and not for every node.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::names::{Position, walk_expr};
 use crate::parse::{Kind, Step};
 use crate::similar::nearest;
 
-/// What is for a stream only, with its name.
+/// The options and `skip!()`s of a step that need a stream, with their names.
 fn stream_options(step: &Step) -> Vec<(Span, &'static str)> {
     let options = &step.options;
     let mut found = Vec::new();
@@ -26,13 +26,13 @@ fn stream_options(step: &Step) -> Vec<(Span, &'static str)> {
     found
 }
 
-/// A graph with gates has one item, and can be bound.
+/// A graph with gates must have one input that is not shared, and must be usable as a pipeline.
 pub(super) fn gates_without_stream(graph: &Graph, errors: &mut Errors) {
     let mut options = graph.steps().iter().flat_map(stream_options).peekable();
     let Some(&(_, first)) = options.peek() else {
         return;
     };
-    // rustc would not understand what is gathered, or skipped.
+    // rustc would not understand the input of a batch, nor `skip!()`.
     errors.hide_body = true;
     let parsed = &graph.parsed;
     if parsed.args.local {
@@ -68,7 +68,7 @@ pub(super) fn gates_without_stream(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A call for many items has nothing of a single one, but what it gathers.
+/// A call for many items must use no value of a single item, except the gathered one.
 pub(super) fn batch_of_what(graph: &Graph, errors: &mut Errors) {
     for (index, step) in graph.steps().iter().enumerate() {
         let (Some(batch), Kind::Node(node)) = (&step.options.batch, &step.kind) else {
@@ -136,7 +136,7 @@ pub(super) fn batch_of_what(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// Options that do not go together.
+/// Options that exclude each other.
 pub(super) fn gates_that_clash(graph: &Graph, errors: &mut Errors) {
     for step in graph.steps() {
         let options = &step.options;
@@ -173,7 +173,7 @@ pub(super) fn gates_that_clash(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A graph fans out once, and what has an order is above that.
+/// A graph fans out at most once. Gates that keep an order must be above that.
 pub(super) fn flat_twice(graph: &Graph, errors: &mut Errors) {
     let Some(first) = graph.flat else { return };
     for step in &graph.steps()[first + 1..] {
@@ -199,7 +199,7 @@ pub(super) fn flat_twice(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A queue is before a node that makes items wait, and after one in which they can.
+/// A queue stands before a node that makes items wait, and after a node in which they can wait.
 pub(super) fn queue_between_what(graph: &Graph, errors: &mut Errors) {
     for (index, step) in graph.steps().iter().enumerate() {
         let Some(queue) = &step.options.queue else {

@@ -1,4 +1,4 @@
-//! Items inside of the body.
+//! Items inside the body.
 
 use std::collections::HashSet;
 
@@ -9,12 +9,12 @@ use syn::{Ident, Item, ItemImpl, ItemStatic, Macro};
 use crate::errors::Errors;
 use crate::lower::Graph;
 
-/// The body is compiled once for each way to run it, and so are the items in it. That is
-/// no matter for functions, types and constants, but a `static` would be several, and an
-/// `impl` would clash with itself, unless it is about a type that is in the body as well.
+/// The body is compiled once for each way to run it, with the items in it. That is harmless for
+/// functions, types and constants. But a `static` would exist several times. An `impl` would
+/// conflict with its copy, unless its type or trait is defined in the body, too.
 pub(super) fn copied_item(graph: &Graph, errors: &mut Errors) {
     if graph.parsed.args.local || graph.needs_stream() {
-        return; // There is one way.
+        return; // There is one way to run it.
     }
     let body = &graph.parsed.plain.block;
     let mut types = Types::default();

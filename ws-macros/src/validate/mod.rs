@@ -1,7 +1,7 @@
-//! The rules of the language, one function each, named like its test in `tests/ui/fail`.
+//! The rules of the language. Each is one function, named like its test in `tests/ui/fail`.
 //!
-//! Every rule looks at the whole graph and reports all that break it, at the token to
-//! change. What rustc knows better (types, moves, traits) is left to rustc.
+//! Every rule checks the whole graph and reports all violations, each at the token to change.
+//! Types, moves and traits are left to rustc.
 
 mod gates;
 mod items;

@@ -1,4 +1,4 @@
-//! Names: bound once, used below, and not for nothing.
+//! Names are bound once, used below their definition, and not unused.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub(super) fn duplicate_name(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// Values do not change: nodes that run at the same time share them.
+/// Values do not change, because nodes that run at the same time share them.
 pub(super) fn let_mut(graph: &Graph, errors: &mut Errors) {
     struct Mutable<'e>(&'e mut Errors, bool);
     impl<'ast> Visit<'ast> for Mutable<'_> {
@@ -72,13 +72,13 @@ pub(super) fn let_mut(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A name that is nearly that of a node which nobody uses is most likely meant to be it.
-/// No good program is rejected: that nobody uses the node is an error already.
+/// A name that is similar to the name of an unused node is most likely a misspelling of it.
+/// This rejects no good program: an unused node is an error anyway.
 pub(super) fn unknown_name(graph: &Graph, errors: &mut Errors) {
     let unused = unused(graph);
     for Slip { step, name, meant } in &graph.slips {
         if !unused.contains(meant) {
-            continue; // It may well be a function or a static; rustc knows.
+            continue; // It may be a function or a static, which rustc knows.
         }
         let (step, meant) = (&graph.steps()[*step].name, &graph.values[*meant].name);
         errors.at(
@@ -108,11 +108,11 @@ pub(super) fn use_before_definition(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A value that nobody uses is most likely a mistake.
+/// A value without users is most likely a mistake.
 pub(super) fn unused_node(graph: &Graph, errors: &mut Errors) {
     for index in unused(graph) {
         if graph.slips.iter().any(|slip| slip.meant == index) {
-            continue; // [`unknown_name`] says so.
+            continue; // [`unknown_name`] reports it.
         }
         let value = &graph.values[index];
         let name = value.name.unraw();
@@ -130,14 +130,14 @@ pub(super) fn unused_node(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// The values of nodes that nobody uses.
+/// The values of nodes that have no users.
 fn unused(graph: &Graph) -> Vec<usize> {
     let is_unused = |value: &Value| {
         let Maker::Step(_) = value.maker else {
             return false;
         };
-        // In a pattern with several names it is enough that one is used, as it would be
-        // for a tuple; rustc warns about the others.
+        // In a pattern with several names one used name is enough, as for a tuple; rustc warns
+        // about the others.
         let others = graph
             .values
             .iter()

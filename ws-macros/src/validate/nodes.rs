@@ -1,4 +1,4 @@
-//! What a node may do, and what it may wait for.
+//! What a node may do, and which nodes it may wait for.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::errors::Errors;
 use crate::lower::Graph;
 use crate::parse::{Kind, is_no_result};
 
-/// `return` is for fences: when it comes, nothing else is running.
+/// `return` is for fences: no other step runs at the same time.
 pub(super) fn return_in_node(graph: &Graph, errors: &mut Errors) {
     for step in graph.steps() {
         if let Kind::Node(_) = step.kind {
@@ -26,7 +26,7 @@ pub(super) fn return_in_node(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// `?` needs a result to return.
+/// `?` needs a return type that works with it.
 pub(super) fn question_without_result(graph: &Graph, errors: &mut Errors) {
     let name = &graph.parsed.plain.sig.ident;
     let returns = match &graph.parsed.plain.sig.output {
@@ -50,7 +50,7 @@ pub(super) fn question_without_result(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// Nobody waits for itself. Only `after` can point down, so it is to blame.
+/// No step may wait for itself. Only `after` can point down, so it causes the cycle.
 pub(super) fn cycle_through_after(graph: &Graph, errors: &mut Errors) {
     for &step in &graph.cyclic {
         for name in &graph.steps()[step].options.after {
@@ -73,7 +73,7 @@ pub(super) fn cycle_through_after(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// The shortest chain of needs by which `from` waits for `to`, both included.
+/// The shortest chain of needs by which `from` waits for `to`, with both ends.
 fn way(graph: &Graph, from: usize, to: usize) -> Option<Vec<usize>> {
     let mut came_from = vec![None; graph.steps().len()];
     let mut queue = VecDeque::from([from]);
@@ -98,7 +98,7 @@ fn way(graph: &Graph, from: usize, to: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// The shape of a graph does not depend on `cfg`: the macro runs before it is known.
+/// The shape of a graph must not depend on `cfg`, which is not known when the macro runs.
 pub(super) fn cfg_on_node(graph: &Graph, errors: &mut Errors) {
     for step in graph.steps() {
         if let Kind::Node(node) = &step.kind {

@@ -1,4 +1,4 @@
-//! Options that make sense, for a node that they make sense for.
+//! Options, and the nodes for which they make sense.
 
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -59,7 +59,7 @@ pub(super) fn retry_of_what_cannot_fail(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// So is `fallback`, unless there is a `timeout`.
+/// `fallback` is for nodes with a `?` or with a `timeout`.
 pub(super) fn fallback_of_what_cannot_fail(graph: &Graph, errors: &mut Errors) {
     for step in sound(graph) {
         if let (Some(fallback), false) = (&step.options.fallback, step.traits.fails()) {
@@ -73,7 +73,7 @@ pub(super) fn fallback_of_what_cannot_fail(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A `timeout` ends in a `fallback` or in an error.
+/// A `timeout` needs a `fallback`, or an error of the graph.
 pub(super) fn timeout_without_way_out(graph: &Graph, errors: &mut Errors) {
     for step in sound(graph) {
         let options = &step.options;
@@ -93,7 +93,7 @@ pub(super) fn timeout_without_way_out(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// Numbers are constants: they are those of all runs, and known before the first.
+/// Numbers must be constants: they are the same for all runs, and known before the first.
 pub(super) fn option_of_value(graph: &Graph, errors: &mut Errors) {
     for step in graph.steps() {
         let options = &step.options;
@@ -119,7 +119,7 @@ pub(super) fn option_of_value(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// A node is either to be `inline` or to be `spawn`ed.
+/// A node must not have both `inline` and `spawn`.
 pub(super) fn inline_or_spawn(graph: &Graph, errors: &mut Errors) {
     for step in graph.steps() {
         if let (Some(_), Some(spawn)) = (step.options.inline, step.options.spawn) {
@@ -128,7 +128,7 @@ pub(super) fn inline_or_spawn(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// What blocks a thread neither awaits nor can be stopped.
+/// A node that blocks its thread cannot await, and cannot be stopped.
 pub(super) fn blocking_node(graph: &Graph, errors: &mut Errors) {
     for (index, step) in graph.steps().iter().enumerate() {
         let Some(span) = step.options.blocking else {
@@ -167,7 +167,7 @@ pub(super) fn blocking_node(graph: &Graph, errors: &mut Errors) {
 pub(super) fn graph_of_no_call(graph: &Graph, errors: &mut Errors) {
     for step in graph.steps() {
         if let (Some(span), Kind::Node(node)) = (step.options.graph, &step.kind) {
-            // `Box::pin(…)` is that of a type.
+            // `Box::pin(…)` is a call of a type's function.
             let of_type = |path: &syn::Path| {
                 let before = path.segments.iter().rev().nth(1);
                 before.is_some_and(|name| {

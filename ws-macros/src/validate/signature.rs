@@ -1,4 +1,4 @@
-//! What a function must look like from outside.
+//! The signature of a function.
 
 use syn::visit::Visit;
 use syn::{Lifetime, Pat, ReturnType, Type, TypeReference};
@@ -20,7 +20,7 @@ pub(super) fn not_async(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// It is neither `unsafe` nor `extern` nor `const` nor variadic.
+/// The function is not `unsafe`, `extern`, `const` or variadic.
 pub(super) fn plain_function(graph: &Graph, errors: &mut Errors) {
     let sig = &graph.parsed.plain.sig;
     if let Some(token) = &sig.unsafety {
@@ -75,7 +75,7 @@ pub(super) fn borrowed_input(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// `#[shared]` inputs are references.
+/// `#[shared]` inputs must be references.
 pub(super) fn shared_input(graph: &Graph, errors: &mut Errors) {
     for input in &graph.parsed.inputs {
         if input.shared.is_some() && !matches!(input.ty, Type::Reference(_)) {
@@ -95,7 +95,7 @@ pub(super) fn shared_input(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// `#[shared]` inputs have one name, which is that of a field of `Shared`.
+/// A `#[shared]` input must have one name, which becomes the name of a field of `Shared`.
 pub(super) fn shared_pattern(graph: &Graph, errors: &mut Errors) {
     for input in &graph.parsed.inputs {
         let named = match &input.pat {
@@ -113,7 +113,7 @@ pub(super) fn shared_pattern(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// `&mut` inputs have one user at a time, which is to be said.
+/// A `&mut` input has one user at a time, and must say so.
 pub(super) fn exclusive_input(graph: &Graph, errors: &mut Errors) {
     for (index, input) in graph.parsed.inputs.iter().enumerate() {
         let (Some(shared), Type::Reference(reference)) = (&input.shared, &input.ty) else {
@@ -141,7 +141,7 @@ pub(super) fn exclusive_input(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// Two users of an input of which neither is ordered after the other.
+/// Two users of an input that are not ordered.
 fn two_users(graph: &Graph, input: usize) -> Option<(&str, &str)> {
     let users = &graph
         .values
@@ -159,7 +159,7 @@ fn two_users(graph: &Graph, input: usize) -> Option<(&str, &str)> {
     })
 }
 
-/// The result is owned as well, and of a type that can be named.
+/// The result must be owned, too, and of a type that can be named.
 pub(super) fn owned_result(graph: &Graph, errors: &mut Errors) {
     let ReturnType::Type(_, ty) = &graph.parsed.plain.sig.output else {
         return;
@@ -187,7 +187,7 @@ pub(super) fn owned_result(graph: &Graph, errors: &mut Errors) {
     Opaque(errors).visit_type(ty);
 }
 
-/// Something in a type that borrows.
+/// A part of a type that borrows.
 enum Borrow {
     Reference(TypeReference),
     Lifetime(Lifetime),
@@ -202,8 +202,8 @@ impl Borrow {
     }
 }
 
-/// What a type borrows for less than `'static`. Function types borrow nothing by having
-/// references in their signatures.
+/// The parts of a type that borrow for less than `'static`. The references in the signature of
+/// a function type do not borrow.
 fn borrows(ty: &Type) -> Vec<Borrow> {
     struct Find(Vec<Borrow>);
     impl<'ast> Visit<'ast> for Find {

@@ -1,9 +1,9 @@
 //! Graphs whose shape is data: built node by node, with typed handles.
 //!
-//! A node is one allocation: its code, and the place of its value; one that awaits has a
-//! second one, its future. The code holds on to the nodes whose values it uses, and is
-//! gone once it ran; so a value lives as long as somebody may use it. Nodes can only use
-//! nodes that were added before them, so there are no cycles.
+//! A node is one allocation: its code, and the slot of its value. A node that awaits has a
+//! second one, its future. The code of a node refers to the nodes whose values it uses, and is
+//! dropped when it has run; so a value lives as long as a node or an [`Output`] may use it. A
+//! node can only use nodes that were added before it, so there are no cycles.
 
 mod run;
 
@@ -31,8 +31,8 @@ use crate::base::panics::ignore_panic;
 /// assert_eq!(text.take(), "the sum is 385");
 /// ```
 ///
-/// Nodes that compute are closures. Nodes that await are made by the methods whose name
-/// ends in `_async`; they borrow what they use from its [`Output`].
+/// Nodes that compute are closures. Nodes that await are made by the methods whose names end in
+/// `_async`: they borrow a value through its [`Output`].
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -52,12 +52,13 @@ use crate::base::panics::ignore_panic;
 pub struct DynGraph {
     number: u64,
     nodes: Nodes,
-    /// Who is waited for by whom.
+    /// Pairs of indices: the second node waits for the first.
     edges: Vec<(u32, u32)>,
 }
 
-/// Clears the code of what did not run, last first: code holds on to nodes before its
-/// own, and letting go of the first of a long chain would recurse through all of it.
+/// The nodes. The drop clears the code of nodes that did not run, from the last to the first.
+/// Code refers to nodes before its own, so dropping the first node of a long chain would
+/// otherwise recurse through the chain.
 #[derive(Default)]
 struct Nodes(Vec<Arc<dyn NodeWork>>);
 
@@ -65,7 +66,7 @@ impl Drop for Nodes {
     fn drop(&mut self) {
         while let Some(node) = self.0.pop() {
             ignore_panic(|| node.clear());
-            ignore_panic(|| drop(node)); // its value, if nobody else has it
+            ignore_panic(|| drop(node)); // Drops its value, if there is no other reference.
         }
     }
 }
@@ -80,12 +81,12 @@ pub struct Output<T> {
 }
 
 trait NodeWork: Send + Sync {
-    /// Runs the code; of a node that awaits, up to its future.
+    /// Runs the code. For a node that awaits, this makes its future.
     fn run(&self) -> Option<Awaits>;
     fn clear(&self);
 }
 
-/// A node that awaits; its value is in its slot when this is ready.
+/// The future of a node that awaits. It writes the node's value into its slot.
 type Awaits = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 trait Value<T>: Send + Sync {
@@ -144,17 +145,17 @@ impl<T> Output<T> {
     /// See the example at [`DynGraph`].
     ///
     /// # Panics
-    /// If the graph was not run to its end.
+    /// If the graph has not been run to its end.
     pub fn get(&self) -> Lent<'_, T> {
         self.value.slot().share()
     }
 
-    /// The value.
+    /// Takes the value.
     ///
     /// See the example at [`DynGraph`].
     ///
     /// # Panics
-    /// If the graph was not run to its end, or a clone of this took the value.
+    /// If the graph has not been run to its end, or if a clone of this has taken the value.
     pub fn take(self) -> T {
         self.value.slot().take()
     }
@@ -194,9 +195,9 @@ impl fmt::Debug for DynGraph {
 }
 
 impl DynGraph {
-    /// A graph without nodes; see the example at [`DynGraph`].
+    /// Makes a graph without nodes; see the example at [`DynGraph`].
     pub fn new() -> Self {
-        // Not of the shim: it orders nothing, and models have no statics.
+        // Not of the shim: it orders nothing, and models cannot use statics.
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         Self {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
@@ -205,7 +206,7 @@ impl DynGraph {
         }
     }
 
-    /// A node that uses no other; see the example at [`DynGraph`].
+    /// Adds a node that uses no other; see the example at [`DynGraph`].
     ///
     /// # Panics
     /// If there are 2³² nodes.
@@ -220,7 +221,7 @@ impl DynGraph {
         self.add(node.clone(), node)
     }
 
-    /// A node that uses no other, and awaits; see the example at [`DynGraph`].
+    /// Adds a node that uses no other, and awaits; see the example at [`DynGraph`].
     ///
     /// # Panics
     /// If there are 2³² nodes.
@@ -248,10 +249,10 @@ impl DynGraph {
         }
     }
 
-    /// A node that uses the value of another one; see the example at [`DynGraph`].
+    /// Adds a node that uses the value of another node; see the example at [`DynGraph`].
     ///
     /// # Panics
-    /// If that is a node of another graph.
+    /// If that node is of another graph.
     pub fn then<A, T>(
         &mut self,
         a: &Output<A>,
@@ -267,11 +268,11 @@ impl DynGraph {
         node
     }
 
-    /// A node that uses the value of another one, and awaits; see the example at
+    /// Adds a node that uses the value of another node, and awaits; see the example at
     /// [`DynGraph`].
     ///
     /// # Panics
-    /// If that is a node of another graph.
+    /// If that node is of another graph.
     pub fn then_async<A, T, F>(
         &mut self,
         a: &Output<A>,
@@ -288,7 +289,7 @@ impl DynGraph {
         node
     }
 
-    /// A node that uses the values of two.
+    /// Adds a node that uses the values of two nodes.
     ///
     /// ```
     /// let mut graph = ws_executor::graph::DynGraph::new();
@@ -300,7 +301,7 @@ impl DynGraph {
     /// ```
     ///
     /// # Panics
-    /// If one of them is a node of another graph.
+    /// If one of them is of another graph.
     pub fn join<A, B, T>(
         &mut self,
         a: &Output<A>,
@@ -319,7 +320,7 @@ impl DynGraph {
         node
     }
 
-    /// A node that uses the values of two, and awaits.
+    /// Adds a node that uses the values of two nodes, and awaits.
     ///
     /// ```
     /// let mut graph = ws_executor::graph::DynGraph::new();
@@ -334,7 +335,7 @@ impl DynGraph {
     /// ```
     ///
     /// # Panics
-    /// If one of them is a node of another graph.
+    /// If one of them is of another graph.
     pub fn join_async<A, B, T, F>(
         &mut self,
         a: &Output<A>,
@@ -354,11 +355,11 @@ impl DynGraph {
         node
     }
 
-    /// A node that uses the values of any number of others; see the example at
+    /// Adds a node that uses the values of any number of nodes; see the example at
     /// [`DynGraph`].
     ///
     /// # Panics
-    /// If one of them is a node of another graph.
+    /// If one of them is of another graph.
     pub fn gather<A, T>(
         &mut self,
         all: &[Output<A>],
@@ -380,7 +381,7 @@ impl DynGraph {
         node
     }
 
-    /// A node that uses the values of any number of others, and awaits.
+    /// Adds a node that uses the values of any number of nodes, and awaits.
     ///
     /// ```
     /// let mut graph = ws_executor::graph::DynGraph::new();
@@ -395,7 +396,7 @@ impl DynGraph {
     /// ```
     ///
     /// # Panics
-    /// If one of them is a node of another graph.
+    /// If one of them is of another graph.
     pub fn gather_async<A, T, F>(
         &mut self,
         all: &[Output<A>],
@@ -414,7 +415,7 @@ impl DynGraph {
         node
     }
 
-    /// Lets one node wait for another whose value it does not use.
+    /// Makes one node wait for another whose value it does not use.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -432,8 +433,8 @@ impl DynGraph {
     /// ```
     ///
     /// # Panics
-    /// If one is a node of another graph, or the first was not added before the second:
-    /// so there are no cycles.
+    /// If one of them is of another graph, or if the first was not added before the second.
+    /// This rules out cycles.
     pub fn order<A, B>(&mut self, first: &Output<A>, second: &Output<B>) {
         assert!(
             first.graph == self.number && second.graph == self.number,

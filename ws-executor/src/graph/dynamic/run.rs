@@ -1,16 +1,16 @@
 //! A run of a `DynGraph`.
 //!
-//! Most nodes are short, so spawning a task for each would cost more than many of them. A
-//! branch keeps what it makes ready in a list of its own, and gives half of it to a new
-//! branch only while there are fewer branches than the executor has workers. What is ready
-//! from the start is taken in chunks from one shared counter. A node that awaits becomes a
-//! branch of its own, which goes on with what the node makes ready.
+//! Most nodes are short, so a task for each would cost more than the nodes themselves. A branch
+//! keeps the nodes that it makes ready in a list of its own. It gives half of them to a new
+//! branch only while there are fewer branches than the executor has workers. Branches take
+//! nodes that are ready from the start in chunks, from one shared counter. A node that awaits
+//! becomes a branch, which then runs the nodes that it makes ready.
 //!
 //! # Memory ordering
 //!
 //! | edge | release side | acquire side | what it makes visible |
 //! |---|---|---|---|
-//! | `dynamic.ready` | counting down `missing` | the count that reaches 0 | the values that the node uses, which their slots publish as well |
+//! | `dynamic.ready` | counting down `missing` | the count that reaches 0 | the inputs of the node, which their slots publish as well |
 //! | `dynamic.left` | counting down `live` | the run's look at `live` | all that branches did |
 
 use std::future::poll_fn;
@@ -27,20 +27,20 @@ use crate::base::panics::{Payload, contain, ignore_panic};
 use crate::graph::cancel::{Cancel, CancelSeat};
 use crate::graph::lock;
 
-/// How many nodes a branch runs before it lets other tasks run; not measured.
+/// After this many nodes a branch yields to other tasks; not measured.
 const TURN: usize = 64;
-/// How many of the nodes that are ready from the start a branch takes at once; not
-/// measured.
+/// The number of nodes in a chunk of those that are ready from the start; not measured.
 const CHUNK: usize = 32;
 
 impl DynGraph {
-    /// Runs all nodes on `spawner`; their values are in their [`Output`](super::Output)s then.
+    /// Runs all nodes on `spawner`. Afterwards their values are in their
+    /// [`Output`](super::Output)s.
     ///
-    /// Dropping the future cancels the run: nodes that have not begun do not, and those
+    /// Dropping the future cancels the run: nodes that have not begun do not begin, and nodes
     /// that await are dropped. See the example at [`DynGraph`].
     ///
     /// # Panics
-    /// With the first panic of a node, after all others have ended; or if the executor was
+    /// With the first panic of a node, after all other nodes have ended; or if the executor was
     /// shut down.
     pub async fn run<S>(self, spawner: &S)
     where
@@ -69,8 +69,8 @@ where
         let waker = cx.waker().clone();
         let old = lock(&shared.waker).replace(waker);
         drop(old);
-        // ORDERING(dynamic.left): acquire side; after the waker was left, so that the
-        // last branch finds it or this finds 0.
+        // ORDERING(dynamic.left): acquire side; after the waker was left. So the last branch
+        // finds the waker, or this load reads 0.
         if shared.live.load(Ordering::Acquire) == 0 {
             Poll::Ready(())
         } else {
@@ -88,7 +88,7 @@ where
     );
 }
 
-/// Cancels what is left of a run when its future is dropped.
+/// Cancels the rest of a run when its future is dropped.
 struct Owner<S>(Arc<DynRun<S>>);
 
 impl<S> Drop for Owner<S> {
@@ -101,12 +101,12 @@ struct DynRun<S> {
     spawner: S,
     parallelism: usize,
     nodes: Nodes,
-    /// What each node still waits for.
+    /// The number of nodes that each node still waits for.
     missing: Vec<AtomicU32>,
     /// The successors of node `n` are `next[starts[n]..starts[n + 1]]`.
     next: Vec<u32>,
     starts: Vec<u32>,
-    /// What waits for nobody, and how much of it was taken.
+    /// The nodes that wait for no other, and how many of them were taken.
     first: Vec<u32>,
     taken: AtomicUsize,
     live: AtomicUsize,
@@ -153,7 +153,8 @@ impl<S: Spawn> DynRun<S> {
         }
     }
 
-    /// Runs a node; what that makes ready goes to `ready`. One that awaits is returned.
+    /// Runs a node, and adds the nodes that it makes ready to `ready`. If the node awaits,
+    /// returns its future.
     fn run_node(&self, node: u32, ready: &mut Vec<u32>) -> Option<Awaits> {
         match contain(|| self.nodes.0[node as usize].run()) {
             Ok(None) => self.done(node, ready),
@@ -163,13 +164,13 @@ impl<S: Spawn> DynRun<S> {
         None
     }
 
-    /// Counts down the successors of `node`.
+    /// Counts down the missing inputs of the successors of `node`.
     fn done(&self, node: u32, ready: &mut Vec<u32>) {
         let index = node as usize;
         let (from, to) = (self.starts[index] as usize, self.starts[index + 1] as usize);
         for &next in &self.next[from..to] {
-            // ORDERING(dynamic.ready): both sides; who counts to 0 sees the values of all
-            // who counted before.
+            // ORDERING(dynamic.ready): both sides; the branch that counts to 0 sees the values
+            // of all branches that counted before.
             if self.missing[next as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
                 ready.push(next);
             }
@@ -190,7 +191,7 @@ impl<S: Spawn> DynRun<S> {
         ignore_panic(|| drop(second));
     }
 
-    /// Takes some of what was ready from the start.
+    /// Takes a chunk of the nodes that were ready from the start.
     fn take_first(&self, ready: &mut Vec<u32>) {
         if self.taken.load(Ordering::Relaxed) < self.first.len() {
             let from = self
@@ -203,17 +204,17 @@ impl<S: Spawn> DynRun<S> {
     }
 }
 
-/// Being a branch: counted while it lives, wherever it is dropped.
+/// A counted branch. Dropping it, in any place, counts the branch out.
 struct BranchMember<S> {
     run: Arc<DynRun<S>>,
-    /// Where its waker is, if it awaits.
+    /// The index of its waker, if it awaits.
     seat: CancelSeat,
     complete: bool,
 }
 
 impl<S> BranchMember<S> {
     fn new(run: &Arc<DynRun<S>>) -> Self {
-        // Relaxed: whoever makes a branch is counted, or is the run itself.
+        // Relaxed: the caller is a counted branch, or the run itself.
         run.live.fetch_add(1, Ordering::Relaxed);
         Self {
             run: run.clone(),
@@ -244,7 +245,7 @@ impl<S> Drop for BranchMember<S> {
     }
 }
 
-/// Runs `ready` and what that makes ready, until there is nothing more.
+/// Runs `ready` and the nodes that it makes ready, until none is left.
 #[expect(
     clippy::manual_async_fn,
     reason = "a branch spawns branches; their type says that they are `Send`"
@@ -267,7 +268,7 @@ where
             if run.cancel.is_cancelled() {
                 break;
             }
-            // Relaxed: a hint. Too many branches or too few are slower and not wrong.
+            // Relaxed: a hint. A wrong number of branches is slower, but correct.
             if !ready.is_empty() && run.live.load(Ordering::Relaxed) < run.parallelism {
                 let half = ready.drain(..ready.len().div_ceil(2)).collect();
                 run.spawner.spawn(branch(BranchMember::new(run), half));
@@ -285,7 +286,7 @@ where
     }
 }
 
-/// Runs a node that awaits, and what that makes ready.
+/// Runs a node that awaits, and the nodes that it makes ready.
 fn awaiting_branch<S>(
     member: BranchMember<S>,
     node: u32,
@@ -294,7 +295,8 @@ fn awaiting_branch<S>(
 where
     S: Spawn + Send + Sync + 'static,
 {
-    // Dropped in this order before the first poll: the run is not over before its futures.
+    // Dropped in this order before the first poll: the future must be gone before the branch
+    // counts itself out.
     let own = (awaits, member);
     async move {
         let (awaits, mut member) = own;

@@ -1,22 +1,22 @@
-//! The answers of a batch: why there are none, and those for a batch of one.
+//! The answers of a batch: why a call failed, and the answer for a batch of one.
 
 use std::convert::Infallible;
 
 use crate::graph::outcome::Outcome;
 
-/// What is left of the graph's return type without a payload: why a call failed.
+/// A return type of a graph, split into the payload and the cause of a failed call.
 pub trait BatchCause: Outcome {
-    /// That.
+    /// The cause of a failed call.
     type Cause;
 
-    /// The answers, or why there are none.
+    /// Returns the answers, or the cause.
     ///
     /// # Errors
-    /// That.
+    /// The cause, if the call failed.
     fn cause<V>(with: Self::With<V>) -> Result<V, Self::Cause>;
 }
 
-/// A return type whose error each item of a batch can have.
+/// A return type whose error every item of a batch can have.
 #[diagnostic::on_unimplemented(
     message = "an error of a batch reaches every item of it, so `{Self}` needs an error that is `Clone`",
     label = "this may fail for many items at once",
@@ -60,7 +60,7 @@ impl<T> BatchOutcome for Option<T> {
 /// [`BatchCause::cause`], with the type first.
 ///
 /// # Errors
-/// As there.
+/// As [`BatchCause::cause`].
 pub fn cause<R: BatchCause, V>(with: R::With<V>) -> Result<V, R::Cause> {
     R::cause(with)
 }
@@ -70,17 +70,17 @@ pub fn ended<R: BatchOutcome>(cause: &R::Cause) -> R::With<Infallible> {
     R::ended(cause)
 }
 
-/// The answers for a batch, one for each item, in their order. For what is inferred of the
-/// node's code, and for what rustc says if it is something else.
+/// Returns the answers for a batch, one for each item, in their order. It tells the compiler
+/// the type of the node's code, and where to report a wrong one.
 #[inline]
 pub fn answers<T>(answers: Vec<T>) -> Vec<T> {
     answers
 }
 
-/// The answer for a batch of one: what a call is outside of a pipeline.
+/// Returns the answer of a call with one item, outside a pipeline.
 ///
 /// # Panics
-/// If there is not exactly one.
+/// If there is not exactly one answer.
 pub fn single<T>(mut answers: Vec<T>) -> T {
     let count = answers.len();
     match (answers.pop(), count) {

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use crate::graph::outcome::{Early, Outcome};
 use crate::pipeline::Verdict;
 
-/// A return type that `?` works with, taken apart.
+/// A return type that `?` works with, split into its parts.
 #[diagnostic::on_unimplemented(
     message = "this graph returns `{Self}`, which is neither a `Result` nor an `Option`",
     label = "this graph cannot end with an error",
@@ -21,19 +21,19 @@ pub trait Ends: Outcome {
     /// The error.
     type Error;
 
-    /// What it means.
+    /// What it means to a pipeline.
     fn verdict(self, node: Option<&'static str>) -> Verdict<Self::Output, Self::Error>;
 
-    /// The same with a list.
+    /// The same, for a list of results.
     fn many(
         with: Self::With<Vec<Self::Output>>,
         node: Option<&'static str>,
     ) -> Verdict<Self::Output, Self::Error>;
 
-    /// Whether the step that ended with it has failed.
+    /// Whether a step that ends with this has failed.
     fn is_failure(&self) -> bool;
 
-    /// The payload, or the end as it is.
+    /// The payload, or `self` if there is none.
     fn payload(self) -> Result<Self::Output, Self>;
 }
 
@@ -106,7 +106,7 @@ pub fn many<R: Ends>(
     R::many(with, node)
 }
 
-/// The end of an item before it fans out: a list of one, or the error.
+/// The end of an item before it fans out: a list with one result, or the error.
 pub fn one<R>(end: R) -> R::With<Vec<<R as Ends>::Output>>
 where
     R: Ends + Early<Vec<<R as Ends>::Output>, Out = <R as Outcome>::With<Vec<<R as Ends>::Output>>>,
@@ -117,24 +117,24 @@ where
     }
 }
 
-/// The return type of a graph that is taken for a plain value, because of its name.
+/// The return type of a graph whose name says that it is a plain value.
 ///
-/// Only the compiler knows what a name stands for. `is_plain` is that of [`Plain`], unless
-/// `T` is a `Result` or an `Option`: then an inherent one is found first, which demands what
-/// nobody has.
+/// Only the compiler knows the type behind the name. For most types it resolves `is_plain` to
+/// the method of [`Plain`]. For a `Result` or an `Option` it finds an inherent method first.
+/// That method demands the trait `Declared`, which no type implements.
 #[derive(Debug)]
 pub struct Returned<T>(PhantomData<T>);
 
 /// See [`Returned`].
 pub trait Plain {
-    /// There is nothing to object.
+    /// Accepts the type.
     fn is_plain(&self) {}
 }
 
 impl<T> Plain for Returned<T> {}
 
 impl<T, E> Returned<Result<T, E>> {
-    /// There is something to object.
+    /// Rejects the type.
     pub fn is_plain(&self)
     where
         Result<T, E>: Declared,
@@ -143,7 +143,7 @@ impl<T, E> Returned<Result<T, E>> {
 }
 
 impl<T> Returned<Option<T>> {
-    /// There is something to object.
+    /// Rejects the type.
     pub fn is_plain(&self)
     where
         Option<T>: Declared,
@@ -151,7 +151,7 @@ impl<T> Returned<Option<T>> {
     }
 }
 
-/// See [`Returned`]; nobody implements it.
+/// See [`Returned`]; no type implements it.
 #[diagnostic::on_unimplemented(
     message = "this graph returns `{Self}` by another name, and does not say so",
     label = "write `#[task_graph(fallible)]`",

@@ -1,8 +1,8 @@
 //! A node that fans out: `flat`.
 //!
-//! What follows the node runs for every element of its value, so many at a time, each with
-//! states of its own. The results of an item leave together. The first error, and the
-//! first panic, is that of the item.
+//! The statements below the node run for every element of its value, up to a number at a time.
+//! Each element has node states of its own. The results of an item leave together. The first
+//! error or panic of an element is that of the item.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -12,7 +12,8 @@ use super::run::Run;
 use crate::graph::outcome::{Early, Outcome};
 use crate::graph::{each, try_each};
 
-/// The nodes below `flat`, for one element: its result, or `None` if it was skipped.
+/// Runs the nodes below `flat` for one element. Returns its result, or `None` if it was
+/// skipped.
 ///
 /// # Errors
 /// The end of the whole item.
@@ -26,7 +27,7 @@ pub async fn element<R: Ends>(
     }
 }
 
-/// The same in a graph that cannot fail.
+/// As [`element`], in a graph that cannot fail.
 pub async fn sure_element<T>(run: &Run<'_>, code: impl Future<Output = T>) -> Option<T> {
     let mut code = pin!(code);
     poll_fn(|cx| run.poll_inside(code.as_mut(), cx)).await
@@ -50,7 +51,7 @@ where
     }
 }
 
-/// The same in a graph that cannot fail.
+/// As [`flat`], in a graph that cannot fail.
 pub async fn flat_all<T, I, F, Fut>(at_once: usize, elements: I, work: F) -> Vec<T>
 where
     I: IntoIterator,

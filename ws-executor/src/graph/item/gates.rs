@@ -1,4 +1,4 @@
-//! What the items of one pipeline share: the gates before each node, and the counters.
+//! The gates of a pipeline: what its items share before each node, and the counters.
 
 use std::fmt;
 use std::hash::Hash;
@@ -14,22 +14,22 @@ use crate::graph::limit::{Limit, Permit};
 use crate::graph::{Graph, ThreadTimer, Timer};
 use crate::pipeline::NodeReport;
 
-/// The gates of a node, as the macro writes them down.
+/// The gates of a node, as the macro writes them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NodeGates {
-    /// So many items at once.
+    /// The most items in the node at once.
     pub limit: Option<usize>,
-    /// The time from one call to the next.
+    /// The time between the beginnings of two calls.
     pub rate: Option<Duration>,
-    /// So many items may have a place before it.
+    /// The most items that wait before the node.
     pub queue: Option<usize>,
-    /// So many items in one call, within this time.
+    /// The most items in one call, and the longest wait of the first of them.
     pub batch: Option<(usize, Duration)>,
     /// Items with the same key keep their order.
     pub key: bool,
 }
 
-/// The gates of a node at work.
+/// The gates of a node in a bound graph.
 struct GatedNode {
     limit: Option<Limit>,
     rate: Option<Rate>,
@@ -38,18 +38,18 @@ struct GatedNode {
     key: Option<KeyGate>,
 }
 
-/// The gates of a bound graph, and what is counted about its nodes.
+/// The gates of a bound graph, and the counters of its nodes.
 pub struct Gates {
     graph: &'static Graph,
     timer: Option<Arc<dyn Timer>>,
     stats: ItemStats,
     nodes: Box<[GatedNode]>,
-    /// The nodes with a key: every item that ends tells them.
+    /// The nodes with a key: they are told when an item ends.
     keyed: Box<[usize]>,
     least: usize,
 }
 
-/// A permit that needs no borrow: [`Gates::hold`].
+/// A permit without a borrow: [`Gates::hold`].
 #[derive(Debug)]
 #[must_use]
 pub struct HeldPermit {
@@ -121,19 +121,20 @@ impl Gates {
         self.stats.report(self.graph)
     }
 
-    /// Of so many items none runs, and no more come. If all of them wait for company, they
-    /// go on without; otherwise some may yet join, when what they wait for is there.
+    /// No item runs, `waiting` items wait, and no more can arrive. If all of them wait in a
+    /// batch, or for the turn of their key, the batches are called as they are. Otherwise an
+    /// item that waits for something else may still join a batch.
     pub(super) fn flush(&self, waiting: usize) {
         let batches = || self.nodes.iter().filter_map(|node| node.batch.as_ref());
         let gathering: usize = batches().map(BatchGate::gathering).sum();
-        // Those who wait for their turn wait for one of these, or for one who does.
+        // Items that wait for their turn wait for an item in a batch, or for another that does.
         let keyed = || self.keyed.iter().map(|&node| self.key(node).waiting());
         if gathering > 0 && gathering + keyed().sum::<usize>() >= waiting {
             batches().for_each(BatchGate::flush);
         }
     }
 
-    /// An item has ended: nobody waits for it any more.
+    /// An item has ended: no key gate must wait for it.
     #[inline]
     pub(super) fn passed(&self, number: u64) {
         for &node in &self.keyed {
@@ -141,7 +142,7 @@ impl Gates {
         }
     }
 
-    /// Where the node with this index runs.
+    /// The site of the node with this index.
     pub fn site(&self, node: usize) -> Site<'_> {
         Site {
             timer: self.timer(),
@@ -150,7 +151,7 @@ impl Gates {
         }
     }
 
-    /// What each attempt of a node has to pass.
+    /// The gates that each attempt of a node must pass.
     pub fn pass<'a>(&self, node: usize) -> Pass<'a, '_> {
         let gates = &self.nodes[node];
         Pass {
@@ -160,10 +161,10 @@ impl Gates {
         }
     }
 
-    /// The places before a node with `queue`.
+    /// The queue before a node with `queue`.
     ///
     /// # Panics
-    /// If it has none.
+    /// If the node has no `queue`.
     pub fn queue(&self, node: usize) -> &Limit {
         self.nodes[node].queue.as_ref().expect("it has `queue`")
     }
@@ -176,12 +177,12 @@ impl Gates {
         self.nodes[node].key.as_ref().expect("it has `key`")
     }
 
-    /// The hash of a key, by which a node with `key` knows it.
+    /// Hashes a key. A node with `key` knows the key by this hash.
     pub fn hash(&self, node: usize, key: &(impl Hash + ?Sized)) -> u64 {
         self.key(node).hash(key)
     }
 
-    /// Keeps the permit of a node for code that goes on when its item is cancelled.
+    /// Keeps a permit of a node for code that continues when its item is cancelled.
     pub fn hold(self: &Arc<Self>, node: usize, permit: Option<Permit<'_>>) -> Option<HeldPermit> {
         permit.map(|permit| {
             std::mem::forget(permit);
@@ -192,7 +193,7 @@ impl Gates {
         })
     }
 
-    /// Runs code that blocks on a thread for that.
+    /// Runs blocking code on a thread for blocking code.
     pub fn blocking<T: Send + 'static>(
         &self,
         code: impl FnOnce() -> T + Send + 'static,

@@ -1,11 +1,12 @@
 //! Order within a key: `key = expr`.
 //!
-//! Items reach a node in any order. Here each one *registers* in the order of its number:
-//! an item that comes early waits until all before it have registered, or have ended,
-//! which counts as well. Registered, it joins the queue of its key; the first of a queue
-//! is in the node, and the others follow one at a time.
+//! Items reach a node in any order. Each item *registers* at the node, in the order of the
+//! items' numbers: an early item waits until all items before it have registered or have ended.
+//! A registered item joins the queue of its key. The first item of a queue is in the node; the
+//! others follow, one at a time.
 //!
-//! A key is known by its hash. Two keys with the same hash wait for each other, which is
+//! A key is known by its hash. Two keys with the same hash wait for each other; that is rare,
+//! and does no harm. So no user code runs under the lock.
 //! as rare as it is harmless, and no code of the user's runs under the lock.
 
 use std::collections::hash_map::{Entry, RandomState};
@@ -30,19 +31,20 @@ pub(super) struct KeyGate {
 struct KeyState {
     /// All items before this one have registered.
     next: u64,
-    /// Those that came before their turn, with the key.
+    /// The items that came before their turn, with their keys.
     early: BTreeMap<u64, u64>,
-    /// Those that have ended before their turn, as ranges: from, and up to before. Between
-    /// two of them an item is in flight, so they are no more than such items.
+    /// The items that ended before their turn, as ranges from the first to after the last.
+    /// Between two ranges an item is in flight, so there are no more ranges than such items.
     ended: BTreeMap<u64, u64>,
     /// The items of each key, in order. The first one is in the node.
     queues: HashMap<u64, VecDeque<u64>>,
-    /// Of those who wait.
+    /// The wakers of items that wait.
     wakers: HashMap<u64, Waker>,
 }
 
 impl KeyState {
-    /// Registers whoever is next, and so on; adds the wakers of those whose turn it is.
+    /// Registers items as long as the next one is there. Adds the wakers of those whose turn it
+    /// is.
     fn advance(&mut self, woken: &mut Vec<Waker>) {
         loop {
             if let Some(key) = self.early.remove(&self.next) {
@@ -65,7 +67,7 @@ impl KeyState {
         range.is_some_and(|(_, &end)| number < end)
     }
 
-    /// Notes that an item has ended that has not registered.
+    /// Notes that an item ended before it registered.
     fn end(&mut self, number: u64) {
         self.early.remove(&number);
         if number == self.next {
@@ -92,7 +94,7 @@ impl KeyState {
         };
         let was_first = queue.get().front() == Some(&number);
         if was_first {
-            queue.get_mut().pop_front(); // not a look at all who wait
+            queue.get_mut().pop_front(); // Does not search the whole queue.
         } else {
             queue.get_mut().retain(|&other| other != number);
         }
@@ -123,7 +125,7 @@ impl KeyGate {
                 state.early.insert(number, key);
                 state.advance(woken);
             } else {
-                // A number that has ended once and is run again has no place in the order.
+                // The number was used before and has ended, so it has no place in the order.
                 state.queues.entry(key).or_default().push_back(number);
             }
         });
@@ -133,7 +135,7 @@ impl KeyGate {
             key,
         };
         poll_fn(|cx| {
-            let waker = cx.waker().clone(); // foreign code: not under the lock
+            let waker = cx.waker().clone(); // Foreign code: not under the lock.
             let mut state = lock(&self.state);
             let (turn, old) = if state.is_turn_of(number, key) {
                 (Poll::Ready(()), state.wakers.remove(&number))
@@ -148,12 +150,13 @@ impl KeyGate {
         turn
     }
 
-    /// How many wait for their turn.
+    /// The number of items that wait for their turn.
     pub(super) fn waiting(&self) -> usize {
         lock(&self.state).wakers.len()
     }
 
-    /// An item has ended. If it has not registered, nobody waits for it any more.
+    /// Notes that an item has ended. If it has not registered, the items after it no longer
+    /// wait for it.
     pub(super) fn passed(&self, number: u64) {
         self.change(|state, woken| {
             if number >= state.next {
@@ -167,13 +170,13 @@ impl KeyGate {
         let mut woken = Vec::new();
         change(&mut lock(&self.state), &mut woken);
         for waker in woken {
-            ignore_panic(|| waker.wake()); // foreign code: not under the lock
+            ignore_panic(|| waker.wake()); // Foreign code: not under the lock.
         }
     }
 }
 
-/// The turn of an item, from when it has registered. Dropping it lets the next one of its
-/// key in.
+/// The turn of an item, from its registration on. Dropping it gives the turn to the next item
+/// of the key.
 #[must_use]
 pub struct Turn<'a> {
     gate: &'a KeyGate,
@@ -234,7 +237,7 @@ mod tests {
         let mut early = Box::pin(gate.turn(1, 7));
         let mut later = pin!(gate.turn(2, 7));
         assert!(poll(early.as_mut()).is_pending() && poll(later.as_mut()).is_pending());
-        drop(early); // before it could register
+        drop(early); // Before it could register.
         let Poll::Ready(first) = poll(pin!(gate.turn(0, 7))) else {
             panic!("the first of all")
         };

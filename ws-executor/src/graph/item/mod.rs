@@ -1,13 +1,18 @@
-//! A graph that is run for every item of a stream: what `bind` makes of it.
+//! Graphs that run for every item of a stream: what `bind` makes.
 //!
-//! One task runs the whole graph of an item, as a plain call does: nodes that are ready
-//! run at the same time, nothing is spawned, and nothing is allocated for an item. What a
-//! plain call does not have is in [`Gates`], which the items of one pipeline share: how
-//! many may be in a node ([`Limit`]), how fast ([`rate`]), in which order ([`key`]), how
-//! many in one call ([`batch`]); and what happened in each node ([`stats`]).
+//! One task runs the whole graph of an item, as a plain call does: nodes that are ready run at
+//! the same time, nothing is spawned, and nothing is allocated for an item. [`Gates`] add what
+//! a plain call does not have. The items of one pipeline share them:
 //!
-//! The expansion implements [`Program`] for the `Shared` of the graph; [`Items`] is all
-//! that is the same for every graph.
+//! | gate | bounds |
+//! |---|---|
+//! | [`Limit`] | how many items are in a node |
+//! | [`rate`] | how many calls begin in a time |
+//! | [`key`] | the order of items |
+//! | [`batch`] | how many items are in one call |
+//!
+//! [`stats`] counts what happened in each node. The expansion implements [`Program`] for the
+//! `Shared` of the graph; [`Items`] is the part that is the same for every graph.
 //!
 //! [`Limit`]: super::limit::Limit
 
@@ -40,28 +45,28 @@ use super::{Graph, Timer};
 use crate::base::panics::ignore_panic;
 use crate::pipeline::{NodeReport, PerItem, Verdict};
 
-/// What the expansion knows of a graph that is bound: its types, its gates, its code.
+/// What the expansion knows of a bound graph: its types, its gates, its code.
 ///
-/// It is implemented for the `Shared` of the graph, with the inputs as a run on an
-/// executor takes them. `I` is the input that is not shared, `O` what the graph makes of
-/// it, and `E` why it may fail. They are parameters and not associated types so that a
-/// graph may be more public than its types are.
+/// It is implemented for the `Shared` of the graph, whose fields are the shared inputs as a
+/// parallel run takes them. `I` is the input that is not shared, `O` the output, and `E` the
+/// error. They are parameters and not associated types, so that a graph may be more public than
+/// its types.
 #[diagnostic::on_unimplemented(
     message = "the graph cannot be bound with `{Self}`",
     label = "these are not its `#[shared]` inputs",
     note = "a `#[shared] x: &T` is given as an `Arc<T>`, a `#[shared(exclusive)] x: &mut T` as an `Exclusive<T>`"
 )]
 pub trait Program<I, O, E>: Clone + Send + Sync + 'static {
-    /// Room for the state of each node.
+    /// The states of all nodes of an item.
     type States: States;
 
-    /// The shape.
+    /// The shape of the graph.
     fn graph() -> &'static Graph;
 
     /// The gates of each step.
     fn gates() -> Vec<NodeGates>;
 
-    /// Runs the nodes for an item.
+    /// Runs the nodes for one item.
     fn run<'a>(
         &'a self,
         gates: &'a Arc<Gates>,
@@ -96,7 +101,8 @@ impl<P, I, O, E> fmt::Debug for Items<P, I, O, E> {
     }
 }
 
-/// Having a number, which others may wait for: [`Gates::passed`].
+/// The number of an item. Dropping it tells the gates that the item has ended:
+/// [`Gates::passed`].
 struct HeldNumber<'a> {
     gates: &'a Gates,
     number: u64,
@@ -120,7 +126,7 @@ where
     type Error = E;
 
     fn run(&self, number: u64, item: I) -> impl Future<Output = Verdict<O, E>> + Send {
-        // Made before the first poll: an item that is dropped before it has ended as well.
+        // Made before the first poll, so that it also covers an item that is dropped unpolled.
         let numbered = HeldNumber {
             gates: &self.gates,
             number,

@@ -1,12 +1,12 @@
-//! Where an item is with a node.
+//! The state of an item in a node.
 //!
 //! | state | meaning |
 //! |---|---|
-//! | `ABSENT` | it has not begun |
-//! | `PASSED` | it has begun, alone; it is done, unless the run is at it |
-//! | `INSIDE` | it has begun beside others, in the poll that is going on |
-//! | `WAITING` | the same, and it was pending at the end of a poll; counted by [`ItemStats`] |
-//! | `DONE`, `FAILED`, `CANCELLED` | how one that began beside others ended |
+//! | `ABSENT` | the node has not begun |
+//! | `PASSED` | the node has begun, alone. It is done, unless it is the node that the run is at |
+//! | `INSIDE` | the node has begun beside others, in the current poll |
+//! | `WAITING` | the node has begun beside others, and was pending at the end of a poll; counted by [`ItemStats`] |
+//! | `DONE`, `FAILED`, `CANCELLED` | how a node ended that began beside others |
 //!
 //! [`ItemStats`]: super::stats::ItemStats
 

@@ -1,11 +1,11 @@
-//! So many calls in a time: `rate = "500/s"`.
+//! A bound on the number of calls in a time: `rate = "500/s"`.
 //!
-//! Each call gets a moment of its own, one interval after the one before it or at once if
-//! that has passed, and sleeps until then. So in any time `t` there are at most
-//! `t / interval + 1` calls, and a timer that wakes late does not slow down the calls
-//! after it: their moments do not depend on when it woke. This is the virtual scheduling
-//! algorithm of the ATM Forum's *Traffic Management Specification 4.0* (1996) without a
-//! burst tolerance: what was not used is not saved up.
+//! Each call gets a moment of its own, and sleeps until then. That moment is one interval after
+//! the moment of the call before, or now if that has passed. So there are at most
+//! `t / interval + 1` calls in any time `t`. A timer that wakes late does not delay later
+//! calls, because their moments do not depend on it. This is the virtual scheduling algorithm
+//! of the ATM Forum's *Traffic Management Specification 4.0* (1996) without a burst tolerance:
+//! an idle time does not allow a burst afterwards.
 //!
 //! An item that is cancelled while it sleeps does not give its moment back.
 
@@ -19,7 +19,7 @@ use crate::graph::{Timer, lock};
 #[derive(Debug)]
 pub(in crate::graph) struct Rate {
     interval: Duration,
-    /// When the next call may be.
+    /// The earliest moment of the next call.
     next: Mutex<Option<Instant>>,
 }
 
@@ -39,7 +39,7 @@ impl Rate {
         }
     }
 
-    /// How long from now.
+    /// Reserves the moment of a call. Returns how far away it is.
     fn reserve(&self, now: Instant) -> Duration {
         let mut next = lock(&self.next);
         let at = next.map_or(now, |next| next.max(now));

@@ -1,12 +1,12 @@
-//! What happened in each node of a pipeline, counted so that a stream of millions of
-//! items does not feel it.
+//! Counters of what happened in each node of a pipeline, cheap enough for streams of millions
+//! of items.
 //!
-//! - An item that went through every node adds one to one counter, of which there are
-//!   several, each in a cache line of its own and used by some of the threads. Only items
-//!   that ended in another way are counted node by node.
-//! - How many wait in a node is counted when an item is pending there at the end of a
-//!   poll. A node that never waits costs nothing.
-//! - The clock is read for the first [`ALL_TIMED`] items, and then for one of
+//! - An item that passed every node adds one to one counter. There are several such counters,
+//!   each in a cache line of its own and used by some of the threads. Items that ended in
+//!   another way are counted node by node.
+//! - An item that is pending in a node at the end of a poll is counted as waiting there. A node
+//!   that never waits costs nothing.
+//! - The clock is read for the first [`ALL_TIMED`] items, and then for one item of
 //!   [`TIMED_ONE_OF`].
 
 use std::cell::Cell;
@@ -20,19 +20,19 @@ use crate::graph::Graph;
 use crate::graph::observe::Histogram;
 use crate::pipeline::NodeReport;
 
-/// So many items are all timed: short streams have good percentiles. Not measured.
+/// The first items are all timed, so that short streams have good percentiles. Not measured.
 const ALL_TIMED: u64 = 1024;
 
-/// Of the later ones one in so many: two looks at the clock cost 50 to 100 ns, more than
-/// all else that is done for a node, and a sixty-fourth of that is lost in the noise.
+/// Of the later items, one in this many is timed. Two reads of the clock cost 50 to 100 ns,
+/// more than all other work for a node; a sixty-fourth of that is lost in the noise.
 const TIMED_ONE_OF: u64 = 64;
 
-/// Enough that the workers of a machine of usual size seldom share one. Not measured.
+/// The workers of a usual machine seldom share a shard. Not measured.
 const SHARDS: usize = 16;
 
 /// The counters of all nodes.
 pub(super) struct ItemStats {
-    /// Items that went through every node.
+    /// Items that passed every node.
     through: [CachePadded<AtomicU64>; SHARDS],
     nodes: Box<[NodeCounters]>,
 }
@@ -56,7 +56,7 @@ impl Default for AtomicHistogram {
     }
 }
 
-/// The shard of this thread.
+/// The shard of the calling thread.
 fn shard() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
@@ -86,13 +86,14 @@ impl ItemStats {
         number < ALL_TIMED || number % TIMED_ONE_OF == 0
     }
 
-    /// Counts an item that went through all nodes.
+    /// Counts an item that passed all nodes.
     #[inline]
     pub(super) fn through(&self) {
         self.through[shard()].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts how the nodes of another item ended, and that it ended like this `at` one.
+    /// Counts how the nodes of another item ended. `end` is the end of the node `at`, which the
+    /// item was at.
     pub(super) fn count_each(&self, states: &[AtomicU8], at: usize, end: u8) {
         for (index, (node, state)) in self.nodes.iter().zip(states).enumerate() {
             let state = match state.load(Ordering::Relaxed) {
@@ -104,7 +105,7 @@ impl ItemStats {
                 PASSED | DONE => &node.finished,
                 FAILED => &node.failed,
                 CANCELLED => &node.cancelled,
-                // A future that was leaked with its node inside.
+                // The future was leaked while the item was in the node.
                 _ => &node.cancelled,
             };
             counter.fetch_add(1, Ordering::Relaxed);
@@ -115,28 +116,28 @@ impl ItemStats {
     pub(super) fn waits(&self, node: usize) {
         let node = &self.nodes[node];
         let waiting = node.waiting.fetch_add(1, Ordering::Relaxed) + 1;
-        // Most of the time it is not a new mark, and then nothing is written.
+        // Most of the time this is not a new maximum, and nothing is written.
         if waiting > node.most.load(Ordering::Relaxed) {
             node.most.fetch_max(waiting, Ordering::Relaxed);
         }
     }
 
-    /// An item that waited does so no more.
+    /// An item no longer waits in a node.
     pub(super) fn goes_on(&self, node: usize) {
         self.nodes[node].waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// How long a node took.
+    /// Notes the time of a node.
     pub(super) fn took(&self, node: usize, took: Duration) {
         self.nodes[node].took.0[Histogram::bucket_of(took)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts retries of a node.
+    /// The counter of the retries of a node.
     pub(super) fn retried(&self, node: usize) -> &AtomicU64 {
         &self.nodes[node].retried
     }
 
-    /// What is known so far; items in flight are not in it.
+    /// The counts so far, without items in flight.
     pub(super) fn report(&self, graph: &'static Graph) -> Vec<NodeReport> {
         let through: u64 = self
             .through

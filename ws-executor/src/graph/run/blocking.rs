@@ -1,4 +1,4 @@
-//! Nodes that block: their code runs on a thread for that, as a branch.
+//! Nodes that block: their code runs on a thread for blocking code, as a branch.
 
 use std::panic::resume_unwind;
 
@@ -8,10 +8,10 @@ use crate::base::panics::{contain, ignore_panic};
 use crate::graph::observe::{At, within};
 
 impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
-    /// Runs the code of a node that blocks on a thread for that.
+    /// Runs the code of a node that blocks on a thread for blocking code.
     ///
-    /// It counts as a branch: it cannot be cancelled once it runs, so a run does not
-    /// return before it is over.
+    /// The code counts as a branch: once it runs it cannot be cancelled, so a run does not
+    /// return before the code has ended.
     pub fn blocking<T>(
         &self,
         node: usize,
@@ -29,10 +29,10 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         crate::spawn_blocking(move || {
             let watch = observer.as_ref().map(|observer| (observer, at));
             let output = within(watch, || contain(code));
-            // Nothing of the run is left here when it seems over.
+            // The closure must hold nothing of the run when the run can return.
             drop(observer);
             if member.is_cancelled() {
-                // Nobody takes it.
+                // No code waits for the output.
                 ignore_panic(|| drop(output));
                 member.leave();
                 resume_unwind(Box::new("the run was cancelled"));

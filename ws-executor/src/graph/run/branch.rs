@@ -1,4 +1,4 @@
-//! A branch: one task that runs one node after the other.
+//! A branch: one task that runs nodes, one after the other.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::graph::lock;
 use crate::graph::observe::{At, Observer, WatchedNode, tell};
 use crate::graph::outcome::Flow;
 
-/// Runs `node` and whatever it makes ready.
+/// Runs `node` and the nodes that it makes ready.
 ///
-/// A function with `Send` in its type instead of an `async fn`: a branch spawns branches,
-/// and to know that they are `Send` the compiler must not look into this body.
+/// This is a function with `Send` in its type, and not an `async fn`: a branch spawns branches,
+/// and the compiler must know that they are `Send` without looking into this body.
 #[expect(clippy::manual_async_fn, reason = "see above")]
 pub(super) fn branch<St, R, S, const N: usize, P, Fut>(
     mut member: Membership<St, R, S, N>,
@@ -35,13 +35,13 @@ where
     async move {
         let mut inline = Vec::new();
         let mut next = Some(node);
-        // Goes from node to node, so that each need not count itself in and out.
+        // Passed from node to node, so that a node need not change the reference count.
         let mut given = member.ctx.clone();
         while let Some(node) = next.take().or_else(|| inline.pop()) {
             let ctx = member.ctx.as_ref().expect("there until dropped");
             let watched = Watched::new(ctx, node);
             let own = given.take().expect("given back by the node before");
-            // Making the future runs no code of the user's: it is an async block.
+            // Making the future runs no user code: it is an async block.
             let end = run_node(ctx, &watched, &mut member.seat, program(own, node)).await;
             watched.ended(end.is_some());
             let end = end.map(|(own, flow)| {
@@ -68,9 +68,9 @@ where
     }
 }
 
-/// Polls a node with its panics caught, until the run is cancelled.
+/// Polls a node until it is done, panics, or the run is cancelled. Panics are caught.
 ///
-/// `None`: cancelled. The future of the node is gone when this is ready.
+/// `None`: cancelled or panicked. When this returns, the future of the node has been dropped.
 async fn run_node<St, R, S, const N: usize, Fut>(
     ctx: &Ctx<St, R, S, N>,
     watched: &Watched<'_>,
@@ -88,11 +88,11 @@ where
     })
 }
 
-/// Being a branch: counted while it lives, wherever it is dropped.
+/// A counted branch. Dropping it, in any place, counts the branch out.
 pub(super) struct Membership<St, R, S, const N: usize> {
-    /// There until it is dropped.
+    /// `None` only while it is dropped.
     ctx: Option<Ctx<St, R, S, N>>,
-    /// Where its waker is, once it was pending.
+    /// The index of the branch's waker, once the branch was pending.
     seat: CancelSeat,
     /// The branch ran to its end.
     complete: bool,
@@ -100,7 +100,7 @@ pub(super) struct Membership<St, R, S, const N: usize> {
 
 impl<St, R, S, const N: usize> Membership<St, R, S, N> {
     pub(super) fn new(ctx: &Ctx<St, R, S, N>) -> Self {
-        // Relaxed: the branch that spawns this one is itself counted.
+        // Relaxed: the branch that spawns this one is counted, too.
         ctx.shared.live.fetch_add(1, Ordering::Relaxed);
         Self {
             ctx: Some(ctx.clone()),
@@ -114,7 +114,7 @@ impl<St, R, S, const N: usize> Membership<St, R, S, N> {
         ctx.is_some_and(|ctx| ctx.shared.cancel.is_cancelled())
     }
 
-    /// The branch has nothing more to run.
+    /// Says that the branch has no more nodes to run, and counts it out.
     pub(super) fn leave(mut self) {
         self.complete = true;
     }
@@ -134,7 +134,7 @@ impl<St, R, S, const N: usize> Drop for Membership<St, R, S, N> {
         } else {
             None
         };
-        // The values of a run whose future was dropped may go with this.
+        // This may drop the values of a run whose future was dropped.
         ignore_panic(|| drop(ctx));
         if let Some(run) = run {
             ignore_panic(|| run.wake());
@@ -142,9 +142,9 @@ impl<St, R, S, const N: usize> Drop for Membership<St, R, S, N> {
     }
 }
 
-/// Tells the observer of a node that begins, and how it ended, wherever it is dropped.
+/// Tells the observer when a node begins and how it ends, wherever the node is dropped.
 struct Watched<'a> {
-    /// The observer, the node, and when it began; nothing if nobody watches.
+    /// The observer, the node, and when it began; `None` without an observer.
     watch: Option<(&'a Arc<dyn Observer>, At, Instant)>,
 }
 

@@ -1,4 +1,4 @@
-//! What all branches of a run share, and how they end it together.
+//! What all branches of a run share, and how a branch ends the run.
 
 use std::any::Any;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::graph::lock;
 use crate::graph::observe::At;
 use crate::graph::testing::Scripted;
 
-/// The shared memory of a run. A node gets one, and with it its inputs.
+/// The shared memory of a run. Each node gets a reference, and takes its inputs from there.
 pub struct Ctx<St, R, S, const N: usize> {
     pub(super) shared: Arc<RunShared<St, R, S, N>>,
 }
@@ -31,7 +31,7 @@ impl<St, R, S, const N: usize> Clone for Ctx<St, R, S, N> {
     }
 }
 
-/// A permit that needs no borrow: [`Ctx::hold`].
+/// A permit without a borrow: [`Ctx::hold`].
 #[must_use]
 pub struct Held<St, R, S, const N: usize> {
     ctx: Ctx<St, R, S, N>,
@@ -59,11 +59,11 @@ pub(super) struct RunShared<St, R, S, const N: usize> {
     pub(super) live: AtomicUsize,
     pub(super) cancel: Cancel,
     pub(super) end: Mutex<Option<RunEnd<R>>>,
-    /// The run's, which is woken when its last branch leaves.
+    /// The waker of the run's future; the last branch that leaves wakes it.
     pub(super) waker: Mutex<Option<Waker>>,
 }
 
-/// Why a run is over, if not because all of its nodes are done.
+/// Why a run ended before all of its nodes were done.
 pub(super) enum RunEnd<R> {
     Exit(R),
     Panicked(Box<dyn Any + Send>),
@@ -96,13 +96,13 @@ impl<St, R, S, const N: usize> fmt::Debug for Ctx<St, R, S, N> {
 }
 
 impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
-    /// The slots.
+    /// Returns the slots.
     #[inline]
     pub fn state(&self) -> &St {
         &self.shared.state
     }
 
-    /// Where the node with this index runs.
+    /// The site of the node with this index.
     pub fn site(&self, node: usize) -> Site<'_> {
         let bound = &self.shared.bound;
         let at = At::new(self.shared.plan.graph, node);
@@ -113,23 +113,23 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
         }
     }
 
-    /// What a test says the next attempt of a node comes to.
+    /// The outcome that a test has set for the next attempt of a node.
     #[inline]
     pub fn scripted<T: 'static>(&self, node: usize) -> Option<Scripted<T>> {
         self.shared.bound.scripts()?.next(node)
     }
 
-    /// What this run is bound to.
+    /// The executor and the settings of this run.
     pub fn bound(&self) -> &Bound<S> {
         &self.shared.bound
     }
 
-    /// How many runs of this graph may be in the node with this limit.
+    /// The limit with this index.
     pub fn limit(&self, index: usize) -> &Limit {
         self.shared.bound.limit(index, self.shared.plan.limits)
     }
 
-    /// Keeps a permit of this limit for code that goes on when its node is cancelled.
+    /// Keeps a permit for code that continues when its node is cancelled.
     pub fn hold(&self, index: usize, permit: Option<Permit<'_>>) -> Option<Held<St, R, S, N>> {
         permit.map(|permit| {
             std::mem::forget(permit);
@@ -156,22 +156,24 @@ impl<St, R, S, const N: usize> Ctx<St, R, S, N> {
             Some(end)
         };
         drop(slot);
-        // Relaxed: whoever sees 1 is the only branch, and only a branch makes others.
+        // Relaxed: if this reads 1, the calling branch is the only one, and only branches make
+        // others.
         if shared.live.load(Ordering::Relaxed) == 1 {
             shared.cancel.cancel_unheard();
         } else {
             shared.cancel.cancel();
         }
-        // The result of a node that lost the race is dropped like any other value of a
-        // run that is cancelled: a panic goes to the hook.
+        // If another node has ended the run before, this result is dropped like the other
+        // values of a cancelled run: a panic goes to the hook.
         ignore_panic(|| drop(late));
     }
 
-    /// Counts down the successors of `node`; what is ready goes to `ready`.
+    /// Counts down the missing inputs of the successors of `node`, and passes the ready ones to
+    /// `ready`.
     pub(super) fn done(&self, node: u32, mut ready: impl FnMut(u32)) {
         for &next in self.shared.plan.next[node as usize] {
-            // ORDERING(run.ready): both sides; who counts to 0 sees the values of all
-            // who counted before.
+            // ORDERING(run.ready): both sides; the branch that counts to 0 sees the values of
+            // all branches that counted before.
             if self.shared.missing[next as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
                 ready(next);
             }

@@ -1,32 +1,32 @@
-//! A parallel run: nodes on branches, branches on any executor.
+//! A parallel run: branches run nodes, and any executor runs branches.
 //!
-//! A *branch* is a task that runs one node after the other. When a node is done, its
-//! branch counts down what each successor still misses; of those that miss nothing any
-//! more it goes on with the first one itself and spawns a branch for each of the others.
-//! So a chain runs on one task, and a fan-out of `n` costs `n - 1` spawns. The first
-//! branch is not spawned: it is part of the future of the run.
+//! A *branch* is a task that runs nodes, one after the other. When a node is done, its branch
+//! counts down the missing inputs of each successor. Of the successors that are now ready, the
+//! branch runs the first itself, and spawns a branch for each of the others. So a chain runs on
+//! one task, and a fan-out of `n` costs `n - 1` spawns. The first branch is not spawned: it is
+//! part of the run's future.
 //!
-//! All that a run shares is in one allocation: the slots of the values, the counters,
-//! the result. A spawned branch is one future, whose place is the executor's to choose.
-//! There is no channel.
+//! All that a run shares is in one allocation: the slots of the values, the counters, the
+//! result. A spawned branch is one future, and the executor decides where it is stored. There
+//! are no channels.
 //!
 //! # How a run ends
 //!
-//! The result of the tail, an error by `?`, a panic, a deadline: whatever comes first is
-//! the end, and cancels the run. A branch that is cancelled drops the future of its node
-//! and leaves. The run returns when the last branch has left, so nothing of it lives on
-//! in the executor. If the future of the run is dropped, the run is cancelled and its
-//! branches leave at their next poll, to which they are woken.
+//! A run ends with the result of the tail, an error by `?`, a panic, or its deadline. The first
+//! of them cancels the run. A cancelled branch drops the future of its node and leaves. The run
+//! returns when the last branch has left, so no part of it stays in the executor. If the future
+//! of the run is dropped, the run is cancelled; its branches are woken, and leave at their next
+//! poll.
 //!
 //! # Memory ordering
 //!
 //! | edge | release side | acquire side | what it makes visible |
 //! |---|---|---|---|
-//! | `run.ready` | counting down `missing` | the count that reaches 0 | the values that the node misses, from all who made them |
+//! | `run.ready` | counting down `missing` | the count that reaches 0 | the inputs of the node, from all branches that made them |
 //! | `run.left` | counting down `live` | the run's look at `live` | all that branches did, and that their futures are gone |
 //!
-//! That a branch which falls asleep hears of the cancellation is the business of
-//! `cancel.rs`. The models `exec.graph` show all of this, with mutants.
+//! `cancel.rs` ensures that a branch which falls asleep notices the cancellation. The models
+//! `exec.graph` check all of this, with mutants.
 
 mod blocking;
 mod branch;
@@ -57,7 +57,7 @@ use crate::base::panics::ignore_panic;
 pub enum Ended<R, C> {
     /// With a result.
     Exit(R),
-    /// All nodes of a partial run are done; these are their values.
+    /// All nodes of a partial run are done; this holds their values.
     Complete(C),
     /// The deadline passed.
     Late,
@@ -87,8 +87,8 @@ impl<R: Send + 'static> Returns for R {}
 
 /// Runs a graph on the executor of `bound`.
 ///
-/// `program` makes the future of a node. It is a closure without captures: everything a
-/// node needs is in the run's shared memory.
+/// `program` makes the future of a node. It is a closure without captures: all inputs of a node
+/// are in the run's shared memory.
 pub async fn start<St, R, S, const N: usize, P, Fut>(
     mut bound: Bound<S>,
     plan: &'static Plan<N>,
@@ -128,7 +128,7 @@ where
     }
 }
 
-/// Runs the first branch here, spawns the others, and waits until all have left.
+/// Runs the first branch here, spawns the others, and waits until all branches have left.
 async fn run_branches<St, R, S, const N: usize, P, Fut>(
     ctx: &Ctx<St, R, S, N>,
     program: P,
@@ -147,7 +147,7 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
         .first
         .split_first()
         .expect("a graph has a tail");
-    // Counted before the others are spawned: the run must not seem over.
+    // Counted before the others are spawned, so that the run does not seem to be over.
     let member = Membership::new(ctx);
     for &node in others {
         ctx.spawner()
@@ -159,7 +159,8 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
         if let Some(sleep) = &mut sleep {
             if !ctx.shared.cancel.is_cancelled() && sleep.as_mut().poll(cx).is_ready() {
                 ctx.finish(RunEnd::Late);
-                // Not a branch itself, so one that is alone must hear of it as well.
+                // This is not a branch, so even a single branch may be asleep and must be
+                // woken.
                 ctx.shared.cancel.cancel();
             }
         }
@@ -175,8 +176,8 @@ async fn run_branches<St, R, S, const N: usize, P, Fut>(
 
 /// Ready when the last branch has left.
 fn poll_left<St, R, S, const N: usize>(ctx: &Ctx<St, R, S, N>, cx: &mut Context<'_>) -> Poll<()> {
-    // ORDERING(run.left): acquire side; what the branches did is visible, and the waker
-    // below is left before `live` is looked at again.
+    // ORDERING(run.left): acquire side; makes visible what the branches did. The waker below is
+    // left before `live` is read again.
     if ctx.shared.live.load(Ordering::Acquire) == 0 {
         return Poll::Ready(());
     }
@@ -192,7 +193,7 @@ fn poll_left<St, R, S, const N: usize>(ctx: &Ctx<St, R, S, N>, cx: &mut Context<
     }
 }
 
-/// The run's own share; cancels the run when its future is dropped.
+/// The run's own reference; cancels the run when its future is dropped.
 struct Owner<St, R, S, const N: usize>(Option<Ctx<St, R, S, N>>);
 
 impl<St, R, S, const N: usize> Owner<St, R, S, N> {
@@ -200,11 +201,11 @@ impl<St, R, S, const N: usize> Owner<St, R, S, N> {
         self.0.as_ref().expect("there until the run is over")
     }
 
-    /// The shared memory, after the last branch has left.
+    /// Takes the shared memory, after the last branch has left.
     ///
-    /// A branch lets go of it right after it counted itself out, with nothing of the user's
-    /// between the two. If another thread is just there, this waits until it is not: the
-    /// values are to be gone when a run returns.
+    /// A branch drops its reference right after it has counted itself out, and no user code
+    /// runs between the two. If another thread is between these two steps, this waits for it: a
+    /// run must not return before its values are dropped.
     fn into_shared(mut self) -> RunShared<St, R, S, N> {
         let mut ctx = self.0.take().expect("there until the run is over");
         let mut backoff = Backoff::new();

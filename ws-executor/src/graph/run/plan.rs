@@ -1,19 +1,19 @@
-//! The plan of a run: who waits for whom, and where each node runs.
+//! The plan of a run: which nodes wait for each other, and where each node runs.
 
 use crate::graph::Graph;
 
-/// The shape of a run, as the macro writes it down.
+/// The plan of a run, as the macro writes it.
 #[derive(Debug)]
 pub struct Plan<const N: usize> {
-    /// What it is the plan of.
+    /// The graph of this plan.
     pub graph: &'static Graph,
     /// How many nodes each node waits for.
     pub needs: [u32; N],
-    /// Who waits for each node.
+    /// The nodes that wait for each node.
     pub next: [&'static [u32]; N],
-    /// The nodes that wait for nobody.
+    /// The nodes that wait for no other.
     pub first: &'static [u32],
-    /// Where each node is to run.
+    /// Where each node runs.
     pub place: [Place; N],
     /// The limits of the nodes that have one.
     pub limits: &'static [usize],
@@ -22,9 +22,9 @@ pub struct Plan<const N: usize> {
 /// Where a node that is ready runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On the branch that made it ready, if that has nothing else to do.
+    /// On the branch that made it ready; on a branch of its own if that one has another node.
     Any,
-    /// On the branch that made it ready, after what that has to do.
+    /// On the branch that made it ready, after the other nodes of that branch.
     Inline,
     /// On a branch of its own.
     Spawn,

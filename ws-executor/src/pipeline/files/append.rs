@@ -11,9 +11,9 @@ use crate::pipeline::{BoxError, Sink};
 
 /// Appends each result to a file, as a line.
 ///
-/// A push is complete when its lines were written, or, if it is [`synced`](Self::synced),
-/// when they are on the disk. If the last line of the file has no end, a crash cut it off:
-/// it is removed when the file is opened, because its item comes again.
+/// A push is complete when its lines were written, or, with [`synced`](Self::synced), when they
+/// are on the disk. If the last line of the file does not end with `\n`, a crash cut it off.
+/// Such a line is removed when the file is opened, because its item comes again.
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -39,7 +39,7 @@ pub struct AppendLines {
 }
 
 impl AppendLines {
-    /// Opens a file, or makes it; see the example at [`AppendLines`].
+    /// Opens a file, or creates it; see the example at [`AppendLines`].
     ///
     /// # Errors
     /// If the file cannot be opened, read and written.
@@ -48,7 +48,7 @@ impl AppendLines {
         let mut file = options.create(true).read(true).append(true).open(&path)?;
         remove_torn_line(&mut file)?;
         if file.metadata()?.len() == 0 {
-            sync_directory(path.as_ref())?; // it may have been made just now
+            sync_directory(path.as_ref())?; // It may have been created just now.
         }
         Ok(Self {
             file: Arc::new(file),
@@ -58,7 +58,8 @@ impl AppendLines {
 
     /// Waits for the disk after each push; see the example at [`AppendLines`].
     ///
-    /// Each push takes all that gathered during the one before, so there are few.
+    /// Each push takes all results that gathered during the one before, so there are few
+    /// pushes.
     #[must_use]
     pub fn synced(mut self) -> Self {
         self.synced = true;
@@ -80,9 +81,9 @@ impl AppendLines {
     }
 }
 
-/// Cuts off what follows the last end of a line.
+/// Removes the bytes after the last `\n`.
 fn remove_torn_line(file: &mut File) -> io::Result<()> {
-    /// Lines are seldom longer; longer ones take several steps.
+    /// Most lines are shorter; longer lines take several steps.
     const STEP: u64 = 4096;
     let mut end = file.seek(SeekFrom::End(0))?;
     let length = end;

@@ -1,4 +1,4 @@
-//! JSON, a value in each line.
+//! JSON files with one value in each line.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ use crate::pipeline::{BoxError, DeadLetter, PullResult, Sink, Source};
 
 /// [`Lines`] of JSON.
 ///
-/// A line that is no value of this type ends the run. To route such lines instead, use
+/// A line that is not a value of this type ends the run. To route such lines instead, use
 /// [`Lines`] and parse them in the graph.
 ///
 /// ```
@@ -94,14 +94,14 @@ impl<T: DeserializeOwned + Send + 'static> Source for JsonLines<T> {
     }
 }
 
-/// [`AppendLines`] for JSON: each result is a line. Dead letters can be results, too.
+/// [`AppendLines`] for JSON: one line for each result. A result may be a dead letter.
 ///
 /// See the example at [`JsonLines`].
 #[derive(Debug)]
 pub struct AppendJson(AppendLines);
 
 impl AppendJson {
-    /// Opens a file, or makes it; see the example at [`JsonLines`].
+    /// Opens a file, or creates it; see the example at [`JsonLines`].
     ///
     /// # Errors
     /// If the file cannot be opened, read and written.

@@ -10,16 +10,16 @@ use std::task::{Context, Poll};
 use super::sync_directory;
 use crate::pipeline::{BoxError, PullResult, Source};
 
-/// How many lines are acknowledged before the offset file is written again: a second or
-/// less of a fast run comes again after a crash. Not measured.
+/// The offset file is written again after this many acknowledged lines. After a crash, the
+/// lines of about a second or less of a fast run come again. Not measured.
 const COMMIT: usize = 4096;
 
-/// The lines of a file, from where the last run was done with all of them.
+/// The lines of a file, from the position up to which earlier runs are done.
 ///
-/// A line ends with `\n`; what follows the last one is not a line yet, and left for the
-/// next run. The position is kept beside the file, in one whose name ends with `.offset`,
-/// unless [`offset_file`](Self::offset_file) says otherwise. See the
-/// [module](crate::pipeline::files) for what is promised.
+/// A line ends with `\n`. Bytes after the last `\n` are not a line yet, and are left for the
+/// next run. The position is stored in a file beside this one, whose name ends with `.offset`,
+/// unless [`offset_file`](Self::offset_file) sets another. See the
+/// [module](crate::pipeline::files) for the guarantees.
 ///
 /// ```
 /// use ws_executor::Executor;
@@ -49,16 +49,16 @@ pub struct Lines {
     path: PathBuf,
     offsets: PathBuf,
     commit_every: usize,
-    /// From the first pull on.
+    /// The open file, from the first pull on.
     reader: Option<BufReader<File>>,
     /// The end of the last line that was read.
     position: u64,
-    /// Where the lines begin that were read and are not done with: no more than are in
-    /// flight, however many are done with after the first of them.
+    /// The positions of lines that were read and are not done. There are no more of them than
+    /// items in flight, even if many later lines are done.
     open: BTreeSet<u64>,
-    /// What the offset file says.
+    /// The position in the offset file.
     committed: u64,
-    /// Acknowledged since then.
+    /// The number of lines acknowledged since the offset file was written.
     since: usize,
 }
 
@@ -84,7 +84,7 @@ impl Lines {
         })
     }
 
-    /// Keeps the position in this file.
+    /// Stores the position in this file.
     ///
     /// ```
     /// use ws_executor::pipeline::files::Lines;
@@ -100,7 +100,7 @@ impl Lines {
         self
     }
 
-    /// Writes the offset file when so many lines more are done with, and at the end.
+    /// Writes the offset file after this many acknowledged lines, and at the end of the run.
     ///
     /// ```
     /// use ws_executor::pipeline::files::Lines;
@@ -116,7 +116,7 @@ impl Lines {
         self
     }
 
-    /// The file, from the position on.
+    /// Returns the file, at the position from which lines are read.
     fn reader(&mut self) -> io::Result<&mut BufReader<File>> {
         if self.reader.is_none() {
             let offset = read_offset(&self.offsets)?;
@@ -130,14 +130,15 @@ impl Lines {
                 );
                 return Err(io::Error::new(io::ErrorKind::InvalidData, text));
             }
-            // Together, and only now: a run that cannot begin leaves the offset file alone.
+            // Both at once, and only now: a run that cannot begin must leave the offset file
+            // unchanged.
             (self.committed, self.position) = (offset, offset);
             self.reader = Some(BufReader::new(file));
         }
         Ok(self.reader.as_mut().expect("opened above"))
     }
 
-    /// The next line and where it begins, if there is a whole one.
+    /// Reads the next line and its position, if there is a complete one.
     pub(super) fn next(&mut self) -> io::Result<Option<(String, u64)>> {
         let mut line = Vec::new();
         let length = self.reader()?.read_until(b'\n', &mut line)?;
@@ -157,13 +158,13 @@ impl Lines {
         Ok(Some((line, start)))
     }
 
-    /// Where messages say that the last line ended.
+    /// The end of the last line that was read, for messages.
     #[cfg(feature = "json")]
     pub(super) fn place(&self) -> String {
         format!("{}, before byte {}", self.path.display(), self.position)
     }
 
-    /// The line that begins there is done with.
+    /// Notes that the line at this position is done.
     pub(super) fn acknowledged(&mut self, start: u64) -> io::Result<()> {
         self.open.remove(&start);
         self.since += 1;
@@ -173,9 +174,9 @@ impl Lines {
         Ok(())
     }
 
-    /// Replaces the offset file, if there is anything to say.
+    /// Replaces the offset file, if the position has changed.
     pub(super) fn commit(&mut self) -> io::Result<()> {
-        // All lines up to here are done with.
+        // All lines before this position are done.
         let done = self.open.first().copied().unwrap_or(self.position);
         if done != self.committed {
             write_offset(&self.offsets, done)?;
@@ -186,10 +187,10 @@ impl Lines {
     }
 }
 
-/// What a run that was cancelled is done with is not to come again.
+/// Lines that a cancelled run has finished must not come again.
 impl Drop for Lines {
     fn drop(&mut self) {
-        let _ = self.commit(); // at worst it does
+        let _ = self.commit(); // If it fails, these lines come again.
     }
 }
 
@@ -210,7 +211,7 @@ impl Source for Lines {
     }
 }
 
-/// The position in an offset file; 0 without one.
+/// Reads the position in an offset file; 0 if there is no such file.
 fn read_offset(path: &Path) -> io::Result<u64> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
@@ -223,8 +224,7 @@ fn read_offset(path: &Path) -> io::Result<u64> {
     })
 }
 
-/// Replaces an offset file: whoever reads it finds the old position or this one, also
-/// after a crash.
+/// Replaces an offset file. A reader finds the old position or this one, even after a crash.
 fn write_offset(path: &Path, offset: u64) -> io::Result<()> {
     let mut next = path.to_owned().into_os_string();
     next.push(".next");
@@ -235,7 +235,7 @@ fn write_offset(path: &Path, offset: u64) -> io::Result<()> {
     sync_directory(path)
 }
 
-/// Whether a line begins at this position; leaves the file there.
+/// Whether a line begins at this position. Leaves the file there.
 fn is_line_start(file: &mut File, offset: u64) -> io::Result<bool> {
     let Some(before) = offset.checked_sub(1) else {
         return Ok(true);

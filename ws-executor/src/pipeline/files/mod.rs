@@ -1,22 +1,22 @@
-//! Files at the ends of a pipeline: lines that are read once and for all, results that are
-//! appended.
+//! Files as sources and sinks: lines that are read across runs, and results that are appended.
 //!
-//! A run over a file can be killed at any moment and started again: every line then comes
-//! at least once. [`Lines`] remembers in an *offset file* up to where all lines are done
-//! with. A sink that appends has written the results of a line before that line is
-//! acknowledged, so what the offset file skips is in the output. What was under way comes
-//! again, and may be in the output twice. So may be what was acknowledged since the offset
-//! file was last written, and, unless the pipeline is [ordered](super::Builder::ordered),
-//! what was done after the oldest line that was under way.
+//! A run over a file can be killed at any moment and started again: every line then comes at
+//! least once. [`Lines`] stores a position in an *offset file*; all lines before it are done. A
+//! sink that appends has written the results of a line before that line is acknowledged. So the
+//! results of all lines before the position are in the output. The following lines come again,
+//! and their results may be in the output twice:
+//! - lines that were in flight;
+//! - lines that were acknowledged since the offset file was last written;
+//! - unless the pipeline is [ordered](super::Builder::ordered), lines that were done after the
+//!   oldest line in flight.
 //!
 //! | event | nothing is lost because |
 //! |---|---|
-//! | the process is killed (`SIGKILL`) | results are handed to the system with `write` before their lines are acknowledged, and the offset file is replaced by a rename |
-//! | the machine stops (power) | the same, if the sink is [synced](AppendLines::synced): its file is on the disk before the offset file is; the offset file is synced before the rename, and its directory after it |
+//! | the process is killed (`SIGKILL`) | results are passed to the system with `write` before their lines are acknowledged, and the offset file is replaced by a rename |
+//! | the machine loses power | the same, if the sink is [synced](AppendLines::synced): its file is on the disk before the offset file is. The offset file is synced before the rename, and its directory after it |
 //!
-//! Reading, and writing without a sync, happens on the lane: it is seldom more than a copy
-//! to or from the system's cache. Syncs of the sink happen on a thread for code that
-//! blocks.
+//! The lane itself reads, and writes if there is no sync. That is seldom more than a copy to or
+//! from the system's cache. Syncs of the sink run on a thread for blocking code.
 
 use std::fs::File;
 use std::io;
@@ -34,7 +34,7 @@ pub use lines::Lines;
 #[cfg(feature = "json")]
 pub use json::{AppendJson, JsonLines};
 
-/// Makes the name of a file last: that it was made, or renamed.
+/// Makes the directory entry of a file durable, after a creation or a rename.
 fn sync_directory(path: &Path) -> io::Result<()> {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -15,7 +15,7 @@ use crate::lower::Graph;
 use crate::options::Retry;
 use crate::traits::Traits;
 
-/// The attempts of a node, and what takes the place of its value if all fail.
+/// The attempts of a node, and the replacement of its value if all fail.
 pub(super) fn attempts(
     graph: &Graph,
     index: usize,
@@ -29,8 +29,8 @@ pub(super) fn attempts(
     let span = written.span();
     let traits = Traits::of_expr(written);
     let failed = emit!(::core::result::Result::Err::<::core::convert::Infallible, _>(__error));
-    // The error of an attempt is that of the node's `?`; if there is more than one, the
-    // graph's.
+    // The error of an attempt is that of the node's `?`. If there are several, it is that of
+    // the graph.
     let (ends, success, error) = match traits.only_question() {
         Some(span) => (
             Ends::Attempt,
@@ -108,8 +108,8 @@ pub(super) fn attempts(
         }
     }
 }
-/// The exclusive inputs of a node that is tried again, unless each attempt locks them:
-/// where they are kept meanwhile, and how an attempt has them to itself.
+/// The exclusive inputs of a node that is retried, unless each attempt locks them: the slots
+/// that keep them between attempts, and the code by which an attempt borrows them.
 fn keep(graph: &Graph, index: usize, env: &Env) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let rt = rt(&graph.parsed);
     let inputs = graph.inputs_of(index).into_iter();
@@ -125,7 +125,7 @@ fn keep(graph: &Graph, index: usize, env: &Env) -> (Vec<TokenStream>, Vec<TokenS
     inputs.unzip()
 }
 
-/// How often a node is tried again, and after which errors.
+/// How often a node is retried, and after which errors.
 fn again(graph: &Graph, retry: &Retry, lent: &HashSet<Ident>) -> (TokenStream, TokenStream) {
     let rt = rt(&graph.parsed);
     let retries = expr(graph, &retry.retries, lent);
@@ -141,7 +141,7 @@ fn again(graph: &Graph, retry: &Retry, lent: &HashSet<Ident>) -> (TokenStream, T
     };
     let when = match &retry.when {
         Some(closure @ Expr::Closure(_)) => expr(graph, closure, lent).into_token_stream(),
-        // Called with the error of the attempt, whose type it does not decide.
+        // Called with the error of the attempt, but does not determine its type.
         Some(function) => {
             let span = Span::mixed_site().located_at(function.span());
             let function = expr(graph, function, lent);

@@ -1,4 +1,4 @@
-//! Where the code of a node stands: in the function, in a parallel run, in a pipeline.
+//! The environment of a node's code: in the function, in a parallel run, in a pipeline.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident};
@@ -10,18 +10,19 @@ use crate::expand::parallel::signature::unspeakable;
 use crate::lower::Graph;
 use crate::parse::{Kind, Node};
 
-/// Where the code of a node stands.
+/// The environment of a node's code.
 pub(in crate::expand) struct Env {
     pub(super) site: TokenStream,
-    /// What an attempt has to pass, and whether it also has to find a place before the
-    /// next node.
+    /// The gates that an attempt must pass, and whether it must also get a permit of the next
+    /// node's queue.
     pub(super) pass: Option<TokenStream>,
     pub(super) leaves: bool,
-    /// What an attempt locks when it has passed: who waits at a gate keeps nobody from it.
+    /// The locks that an attempt takes after its gates: an item that waits at a gate must not
+    /// block others.
     pub(super) locks: Option<TokenStream>,
-    /// A batch is of one, and its answers are one.
+    /// A batch has one item, and one answer.
     pub(super) single: bool,
-    /// What a test says about this node, if that can be; its type is written.
+    /// The scripted outcome of this node, if a test may set one: its type is written.
     pub(super) scripted: Option<TokenStream>,
     /// Graphs that are called with the option `graph` run on the executor of this run.
     pub(super) sub_runs: bool,
@@ -97,12 +98,12 @@ impl Env {
         }
     }
 
-    /// The same for code that runs elsewhere: what is to be passed, and the rest.
+    /// As `self`, for code that runs elsewhere: the gates, and the rest.
     pub(in crate::expand) fn split(mut self) -> (Option<TokenStream>, Self) {
         (self.pass.take(), self)
     }
 
-    /// `code` with what it locks.
+    /// `code`, with its locks.
     pub(super) fn locked(&self, code: TokenStream) -> TokenStream {
         match &self.locks {
             Some(locks) => emit!({ #locks let __locked = #code; __locked }),
@@ -110,10 +111,10 @@ impl Env {
         }
     }
 
-    /// `code`, or what a test says, which `how` becomes one.
+    /// `code`, or the scripted outcome, which `how` converts.
     pub(super) fn unless_scripted(&self, code: TokenStream, how: &TokenStream) -> TokenStream {
         match &self.scripted {
-            // The code comes first: it tells the compiler what the error of the node is.
+            // The code comes first: it tells the compiler the error type of the node.
             Some(scripted) => emit! {
                 match #scripted {
                     ::core::option::Option::None => #code,
@@ -125,12 +126,12 @@ impl Env {
     }
 }
 
-/// Where the place before a node with `queue` is kept.
+/// The slot of the permit for the queue before a node with `queue`.
 pub(in crate::expand) fn place(node: usize) -> Ident {
     format_ident!("__place_{node}", span = Span::mixed_site())
 }
 
-/// The code of a node; for a batch, the answers for all items, or for the one it is of.
+/// The code of a node. For a batch, the answers for all items, or for its one item.
 pub(super) fn answer(graph: &Graph, index: usize, env: &Env, code: Expr) -> TokenStream {
     if graph.steps()[index].options.batch.is_none() {
         return code.into_token_stream();
@@ -144,12 +145,12 @@ pub(super) fn answer(graph: &Graph, index: usize, env: &Env, code: Expr) -> Toke
     }
 }
 
-/// The type of a node's code, if it is written: what it is given as in plain Rust, so that
-/// it is coerced.
+/// The type of a node's code, if it is written. The code is assigned to this type, as in plain
+/// Rust, so that it is coerced.
 pub(super) fn written_type(graph: &Graph, index: usize, env: &Env) -> Option<TokenStream> {
     let step = &graph.steps()[index];
     match &step.kind {
-        // The code of a batch makes a list of these.
+        // The code of a batch makes a list of such values.
         Kind::Node(_) if !env.single && step.options.batch.is_some() => None,
         Kind::Node(node) => node.ty.as_ref().map(|ty| emit!(: #ty)),
         Kind::Fence(_) | Kind::Tail(_) => None,

@@ -2,10 +2,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `signature` | what every run takes: the inputs, owned |
+//! | `signature` | the parameters of every run: the inputs, owned |
 //! | `plan` | the shape of a run, as a constant |
-//! | `start` | the code of all nodes, in the one function that all runs share |
-//! | `run` | `run`, the whole graph; and `until_x`, a part of it |
+//! | `start` | the code of all nodes, in one function that all runs share |
+//! | `run` | `run` for the whole graph, and `until_x` for a part of it |
 //! | `test` | `test`, a run with made-up outcomes |
 
 mod plan;
@@ -73,7 +73,7 @@ pub(super) fn stub(graph: &Graph, errors: &Errors) -> TokenStream {
         let run = format_ident!("run");
         let test_run = method(&run, &emit!(#krate::graph::testing::Report<#output>));
         let run = method(&run, &emit!(#output));
-        // Names may be bound twice here, which is an error already.
+        // Names may be bound twice here; that error is reported already.
         let mut seen = HashSet::new();
         let untils = run::public(graph).into_iter().filter_map(|value| {
             if !seen.insert(&graph.values[value].name) {
@@ -125,7 +125,7 @@ fn implementation(parsed: &Parsed, methods: &TokenStream) -> TokenStream {
     }
 }
 
-/// What is in the module, of which nothing needs to know the user's types.
+/// The contents of the module, which do not name the user's types.
 fn on(parsed: &Parsed, limited: bool) -> TokenStream {
     let rt = rt(parsed);
     let krate = &parsed.args.krate;
@@ -178,7 +178,7 @@ fn on(parsed: &Parsed, limited: bool) -> TokenStream {
                 On { bound: self.bound.within(outer), deadline: self.deadline }
             }
 
-            /// Who is told what happens to each node.
+            /// Sets the observer, which is told what happens to each node.
             pub fn observer(self, observer: #rt::Arc<dyn #krate::graph::Observer>) -> Self {
                 On { bound: self.bound.with_observer(observer), deadline: self.deadline }
             }

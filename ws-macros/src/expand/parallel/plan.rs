@@ -1,4 +1,4 @@
-//! The shape of a run: who waits for whom, where each node runs, how many at a time.
+//! The shape of a run: which nodes wait for which, where each node runs, and its limits.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -12,7 +12,7 @@ pub(super) fn number(step: usize) -> u32 {
     u32::try_from(step).unwrap_or(u32::MAX)
 }
 
-/// The shape of a run that includes the steps for which `part` says so.
+/// The shape of a run of the steps that `part` selects.
 pub(super) fn plan(graph: &Graph, part: impl Fn(usize) -> bool) -> TokenStream {
     let parsed = &graph.parsed;
     let rt = rt(parsed);

@@ -1,4 +1,4 @@
-//! The whole run, and the partial ones: `run`, `until_x`.
+//! The whole run, and partial runs: `run`, `until_x`.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::format_ident;
@@ -53,9 +53,9 @@ pub(super) fn run(graph: &Graph) -> TokenStream {
 /// Whether there is a partial run for a value.
 pub(super) enum Partial {
     Yes,
-    /// No, but one might expect it: why, and what to do.
+    /// No, but a user may expect it: the reason, and what to do.
     No(String, String),
-    /// Nobody asks for it: an input, a part of a pattern, a name that begins with `_`.
+    /// No, and no user expects it: an input, a part of a pattern, a name that begins with `_`.
     Never,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn partial(graph: &Graph, value: usize) -> Partial {
     }
 }
 
-/// The values for which there is a partial run.
+/// The values that have a partial run.
 pub(super) fn public(graph: &Graph) -> Vec<usize> {
     (0..graph.values.len())
         .filter(|&value| matches!(partial(graph, value), Partial::Yes))
@@ -164,8 +164,8 @@ pub(super) fn until(graph: &Graph, value: usize) -> TokenStream {
     }
 }
 
-/// A method that says why it is not there: a trait that nobody implements, and a hidden
-/// method that demands it.
+/// A method whose error message says why there is no partial run: it demands a trait that no
+/// type implements.
 pub(super) fn trap(graph: &Graph, value: usize) -> Option<(TokenStream, TokenStream)> {
     let Partial::No(why, label) = partial(graph, value) else {
         return None;
@@ -213,7 +213,7 @@ pub(super) fn written_type(graph: &Graph, value: usize) -> Option<&Type> {
     }
 }
 
-/// The number of a partial run; 0 is the whole one.
+/// The number of a partial run; 0 is the whole run.
 pub(super) fn target(value: usize) -> u32 {
     u32::try_from(value + 1).unwrap_or(u32::MAX)
 }

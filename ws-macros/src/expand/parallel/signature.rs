@@ -15,7 +15,7 @@ use syn::{
 use crate::expand::emit::rt;
 use crate::parse::{Input, Parsed};
 
-/// The signature of `run`: inputs are owned, and may go to other threads.
+/// The signature of `run`: inputs are owned, and can be sent to other threads.
 pub(in crate::expand) struct Signature {
     pub(in crate::expand) generics: Generics,
     pub(super) params: Punctuated<FnArg, Token![,]>,
@@ -78,7 +78,7 @@ pub(in crate::expand) fn owned(parsed: &Parsed, input: &Input) -> Type {
     owned
 }
 
-/// What every `impl Trait` in the type of an input is, as every type parameter is.
+/// Gives every `impl Trait` in the type of an input the bounds of type parameters.
 struct Opaque;
 
 impl VisitMut for Opaque {
@@ -95,8 +95,9 @@ impl VisitMut for Opaque {
 
 type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
-/// The generics of a run, which borrows nothing. Bounds that name a lifetime hold for all
-/// lifetimes then; that a type outlives one goes without saying, because it is `'static`.
+/// The generics of a run, which borrows nothing. Bounds that name a lifetime then hold for all
+/// lifetimes. Bounds that a type outlives a lifetime are dropped, because the type is
+/// `'static`.
 fn without_lifetimes(mut generics: Generics) -> Generics {
     let gone: Vec<Lifetime> = generics
         .lifetimes()
@@ -175,8 +176,8 @@ fn mentions(gone: &[Lifetime], look: impl FnOnce(&mut Find<'_>)) -> bool {
     find.1
 }
 
-/// What keeps a written type out of the signature of a run: what only the body can infer
-/// or name.
+/// The reason why a written type cannot stand in the signature of a run: only the body can
+/// infer or name it.
 pub(in crate::expand) fn unspeakable(parsed: &Parsed, ty: &Type) -> Option<&'static str> {
     let mut items = Items::default();
     parsed.items.iter().for_each(|item| items.visit_item(item));
@@ -220,7 +221,7 @@ impl<'ast> Visit<'ast> for Unspeakable {
     }
 
     fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
-        // The one type that is often written without its lifetime.
+        // `Cow` is often written without its lifetime.
         let written = match &segment.arguments {
             PathArguments::AngleBracketed(written) => written
                 .args

@@ -1,8 +1,8 @@
 //! The code of all nodes.
 //!
-//! All nodes become arms of one async block, which the runtime starts anew for each node.
-//! So their types are inferred together, as they are in the function as it was written:
-//! the arm of a node fixes the type of its slot, and the arms of its users come later.
+//! All nodes become arms of one async block, of which the runtime makes a future for each node.
+//! So their types are inferred together, as in the function as written: the arm of a node
+//! determines the type of its slot, and the arms of its users come later.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
@@ -20,7 +20,7 @@ use crate::expand::node::{self, Env};
 use crate::lower::{Graph, Maker};
 use crate::parse::Kind;
 
-/// The one function that all runs share: everything is inferred in it, and only in it.
+/// The function that all runs share. All types are inferred in it, and only in it.
 pub(super) fn start(graph: &Graph) -> TokenStream {
     let parsed = &graph.parsed;
     let rt = rt(parsed);
@@ -41,7 +41,7 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
         let number = target(value);
         emit!((__target == #number).then(|| __values.#index.take()))
     });
-    // Patterns of inputs are taken apart here, so that each name is a value.
+    // Patterns of inputs are destructured here, so that each name is a value.
     let patterns = parsed
         .inputs
         .iter()
@@ -60,8 +60,8 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
         }
     });
     let arms = graph.order.iter().map(|&step| arm(graph, step));
-    // What rustc says about a node that borrows from another one, it says there first: the
-    // code around all nodes stands below them.
+    // rustc reports a node that borrows from another node first where the node is: the code
+    // around the nodes has spans below them.
     let below = at(parsed.plain.block.brace_token.span.close());
     let (go, end) = if parsed.fallible() {
         (
@@ -76,7 +76,7 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
     };
     let program = quote_spanned! {below=>
         |__own, __step| async move {
-            // The node borrows its share in the run, and hands it back.
+            // The node borrows the branch's reference to the run, and returns it.
             let __flow = {
                 let __ctx = &__own;
                 let __node = async {
@@ -119,17 +119,17 @@ pub(super) fn start(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Our own names, at a place of the user's.
+/// Spans for generated names, at a position in the user's code.
 fn at(place: Span) -> Span {
     Span::mixed_site().located_at(place)
 }
 
-/// Whether several nodes may look at a value at once.
+/// Whether several nodes may use a value at once.
 fn is_shared(graph: &Graph, value: usize) -> bool {
     graph.is_shared_input(value) || graph.is_lent(value)
 }
 
-/// What a step does.
+/// The code of a step.
 fn arm(graph: &Graph, index: usize) -> TokenStream {
     let step = &graph.steps()[index];
     let rt = rt(&graph.parsed);
@@ -141,7 +141,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
         .map(|value| {
             let name = &graph.values[value].name;
             let (slot, mut guard) = (Literal::usize_unsuffixed(value), own("lent", name));
-            // What is wrong with a borrow is wrong where the value is used.
+            // An error about a borrow is reported where the value is used.
             let used = graph.uses[index].iter();
             let used = used.filter(|used| used.value == Some(value));
             let used = used.map(|used| at(used.name.span())).next();
@@ -194,7 +194,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
             let mut stmt = stmt.clone();
             Returns { exit: &exit }.visit_stmt_mut(&mut stmt);
             let stmt = lend::stmt(graph, &stmt, &lent);
-            // A fence without `;` is a statement all the same.
+            // A fence without `;` is still a statement.
             emit!(#stmt;)
         }
         Kind::Tail(expr) => {
@@ -206,7 +206,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
         }
     };
     let number = number(index);
-    // The inputs of a node that blocks are where it runs.
+    // The inputs of a node that blocks are where its code runs.
     let inputs = if step.options.blocking.is_some() {
         Vec::new()
     } else {
@@ -215,7 +215,7 @@ fn arm(graph: &Graph, index: usize) -> TokenStream {
     emit!(#number => { #(#inputs)* #code })
 }
 
-/// The value of a node: on this branch, on another thread, or by a run of its own.
+/// The value of a node: on this branch, on another thread, or by a run of another graph.
 fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStream {
     let step = &graph.steps()[index];
     let rt = rt(&graph.parsed);
@@ -226,7 +226,7 @@ fn node_value(graph: &Graph, index: usize, inputs: &[TokenStream]) -> TokenStrea
         return node::value(graph, index, &Env::parallel(graph, index, pass));
     }
     let value = node::value(graph, index, &Env::parallel(graph, index, None));
-    // The permit goes with the code, which a cancelled run does not stop.
+    // The permit stays with the code, which a cancelled run does not stop.
     let permit = limit.map(|limit| emit!(let __held = __ctx.hold(#limit, #pass.enter().await);));
     let held = limit.map(|_| emit!(let __held = __held;));
     let (value, end) = if graph.parsed.fallible() {

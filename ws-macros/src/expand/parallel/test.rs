@@ -58,7 +58,7 @@ pub(super) fn test(graph: &Graph) -> TokenStream {
     }
 }
 
-/// A method for each node with a written type, which says what it does instead.
+/// A method for each node with a written type, which sets its script.
 pub(super) fn scripts(graph: &Graph) -> impl Iterator<Item = TokenStream> {
     let parsed = &graph.parsed;
     let (vis, krate) = (&parsed.plain.vis, &parsed.args.krate);
@@ -75,7 +75,7 @@ pub(super) fn scripts(graph: &Graph) -> impl Iterator<Item = TokenStream> {
             else {
                 return None;
             };
-            // Types of a generic function are known only where it is run.
+            // The types of a generic function are known only where it is run.
             if parsed.plain.sig.generics.type_params().next().is_some()
                 || pat.ident == "run"
                 || unspeakable(parsed, ty).is_some()

@@ -1,4 +1,4 @@
-//! How an item of a graph comes to a batch.
+//! How an item of a graph joins a batch.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -7,10 +7,11 @@ use super::member::BatchNode;
 use crate::graph::item::gates::Gates;
 
 impl Gates {
-    /// Gathers company for `value`, and has `call` called for all of it.
+    /// Adds `value` to the batch that gathers, and waits for its answer. `call` makes the call
+    /// of the batch, if this item is its leader at that time.
     ///
     /// # Errors
-    /// Why the call failed.
+    /// The cause, if the call failed.
     pub async fn batch<In, Out, C, F>(
         &self,
         node: usize,

@@ -10,46 +10,47 @@ use ws_core::sync::Mutex;
 use crate::base::panics::ignore_panic;
 use crate::graph::{Sleep, lock};
 
-/// The companies of a node, whatever the types of its values.
+/// The batches of a node, for any types of its values.
 pub(super) trait AnyCompanies: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn gathering(&self) -> usize;
     fn flush(&self);
 }
 
-/// The company that gathers, if there is one.
+/// The batch that gathers items, if there is one.
 pub(super) struct Companies<In, Out, C>(pub(super) Mutex<Option<Arc<Company<In, Out, C>>>>);
 
-/// Items that are called together.
+/// A batch: items that share one call.
 pub(super) struct Company<In, Out, C>(pub(super) Mutex<CompanyState<In, Out, C>>);
 
 /// A call under way.
 pub(super) type BatchCall<Out, C> = Pin<Box<dyn Future<Output = Result<Vec<Out>, C>> + Send>>;
 
-/// The state of a company.
+/// The state of a batch. A *seat* is the index of an item in it.
 pub(super) struct CompanyState<In, Out, C> {
     pub(super) phase: CompanyPhase<Out, C>,
-    /// By seat; nothing where the item has left, or is in the call.
+    /// By seat; `None` if the item has left, or its value is in the call.
     pub(super) values: Vec<Option<In>>,
-    /// By seat: whoever is to be woken.
+    /// By seat: the wakers of items that wait.
     pub(super) wakers: Vec<Option<Waker>>,
-    /// Items that have not left.
+    /// The number of items that have not left.
     pub(super) present: usize,
-    /// The seat of who leads. With nobody there, who is polled next does.
+    /// The seat of the leader. If it is `None`, the next item that is polled becomes the
+    /// leader.
     pub(super) leader: Option<usize>,
 }
 
-/// Where a company is on its way.
+/// The phase of a batch; see the table in the [module docs](super).
 pub(super) enum CompanyPhase<Out, C> {
-    /// The sleep is not there before it began, and while it is polled.
+    /// The sleep is absent before it begins, and while it is polled.
     Gathering(Option<Sleep>),
     Complete,
-    /// The call is not there while it is polled; the seats of its items, in order.
+    /// The call is absent while it is polled; then the seats of its items, in order.
     Calling(Option<BatchCall<Out, C>>, Vec<usize>),
     Over(Over<Out, C>),
 }
 
-/// What its call came to.
+/// The outcome of the call.
 pub(super) enum Over<Out, C> {
     /// By seat.
     Answers(Vec<Option<Out>>),
@@ -98,13 +99,13 @@ impl<In, Out, C> CompanyState<In, Out, C> {
         }
     }
 
-    /// The waker of the leader, or of another one that becomes it.
+    /// Returns the waker of the leader. Without a leader, makes an item that waits the leader.
     #[must_use]
     pub(super) fn wake_leader(&mut self) -> Option<Waker> {
         if let Some(waker) = self.leader.and_then(|seat| self.wakers[seat].take()) {
             return Some(waker);
         }
-        // A leader without a waker is being polled, and looks again before it waits.
+        // A leader without a waker is being polled, and reads the phase again before it waits.
         if self.leader.is_none() {
             self.leader = self.wakers.iter().position(Option::is_some);
             return self.leader.and_then(|seat| self.wakers[seat].take());

@@ -1,4 +1,4 @@
-//! What an item of a batch does.
+//! What each item of a batch does.
 
 use std::any::Any;
 use std::panic::{panic_any, resume_unwind};
@@ -12,7 +12,7 @@ use super::company::{BatchCall, Companies, Company, CompanyPhase, CompanyState, 
 use crate::base::panics::{contain, ignore_panic};
 use crate::graph::{Sleep, Timer, lock};
 
-/// An item of a company.
+/// An item of a batch.
 pub(super) struct BatchMember<'a, In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static>
 {
     companies: &'a Companies<In, Out, C>,
@@ -22,14 +22,14 @@ pub(super) struct BatchMember<'a, In: Send + 'static, Out: Send + 'static, C: Se
     over: bool,
 }
 
-/// What a member needs to know about its node.
+/// The properties of a node that its batches need.
 pub(super) struct BatchNode<'a> {
     pub(super) timer: &'a dyn Timer,
     pub(super) within: Duration,
     pub(super) node: &'static str,
 }
 
-/// What a member does next, outside of the locks.
+/// What an item does next, outside the locks.
 enum MemberStep<In, Out, C> {
     Wait,
     Sleep(Option<Sleep>),
@@ -40,18 +40,18 @@ enum MemberStep<In, Out, C> {
     Panic(Arc<str>),
 }
 
-/// Whether there is more to do in this poll.
+/// Whether the item has more to do in this poll.
 #[derive(PartialEq)]
 enum Then {
     Wait,
     Look,
 }
 
-/// The items that were called.
+/// The items of a call.
 struct Called {
-    /// Theirs, in order.
+    /// Their seats, in order.
     seats: Vec<usize>,
-    /// How many there are, with those of items that have left.
+    /// The number of all seats, including those of items that have left.
     all: usize,
 }
 
@@ -81,7 +81,7 @@ where
         let mut sleep = None;
         if state.present == max {
             sleep = state.complete();
-            // Not the one who sleeps: this one is being polled.
+            // Not the item that sleeps: this one is being polled.
             state.leader = Some(seat);
             *open = None;
         }
@@ -132,7 +132,7 @@ where
                 }
                 MemberStep::Panic(message) => {
                     self.over = true;
-                    // The hook has seen it where it happened.
+                    // The hook has seen the panic where it occurred.
                     resume_unwind(Box::new(message.to_string()));
                 }
             };
@@ -142,7 +142,7 @@ where
         }
     }
 
-    /// Looks at the phase. Who does not lead leaves its waker.
+    /// Reads the phase. An item that does not lead leaves its waker.
     fn step(&self, waker: Waker) -> MemberStep<In, Out, C> {
         let mut guard = lock(&self.company.0);
         let state = &mut *guard;
@@ -178,7 +178,7 @@ where
         }
     }
 
-    /// Waits for others to come.
+    /// Waits for other items to join.
     fn sleep(&self, mut sleep: Sleep, cx: &mut Context<'_>) -> Then {
         let over = sleep.as_mut().poll(cx).is_ready();
         let waker = cx.waker().clone();
@@ -196,7 +196,7 @@ where
                 *open = None;
                 Then::Look
             }
-            // Completed meanwhile, by an item or by a flush.
+            // Another item or a flush has completed the batch meanwhile.
             CompanyPhase::Complete | CompanyPhase::Calling(..) | CompanyPhase::Over(_) => {
                 Then::Look
             }
@@ -206,7 +206,7 @@ where
         then
     }
 
-    /// Polls the call; when it is over, hands out the answers.
+    /// Polls the call. When it is over, gives each item its answer.
     fn lead(
         &mut self,
         mut call: BatchCall<Out, C>,
@@ -246,10 +246,10 @@ where
         drop(old);
     }
 
-    /// Puts each answer at the seat of its item.
+    /// Stores each answer at the seat of its item.
     ///
     /// # Panics
-    /// If there is not one for each item; so do the others then.
+    /// If the number of answers is not that of the items. Then the other items panic, too.
     fn hand_out(&mut self, answers: Vec<Out>, place: &BatchNode<'_>) {
         let (given, mut wrong) = (answers.len(), None);
         let mut answers = answers.into_iter();
@@ -269,14 +269,14 @@ where
             wrong = Some(message.clone());
             Over::Panicked(message.into())
         });
-        ignore_panic(|| drop(answers)); // foreign code: not under the lock
+        ignore_panic(|| drop(answers)); // Foreign code: not under the lock.
         if let Some(message) = wrong {
             self.over = true;
             panic_any(message);
         }
     }
 
-    /// Ends the call, and wakes the others.
+    /// Ends the call, and wakes the other items.
     fn end(&self, over: impl FnOnce(Called) -> Over<Out, C>) {
         let mut state = lock(&self.company.0);
         let CompanyPhase::Calling(_, seats) = &mut state.phase else {
@@ -321,7 +321,7 @@ impl<In: Send + 'static, Out: Send + 'static, C: Send + Sync + 'static> Drop
             next = state.wake_leader();
         }
         drop((guard, open));
-        // The call goes with the last one who wants an answer.
+        // The last item that waits for an answer drops the call.
         ignore_panic(|| drop(rest));
         if let Some(waker) = next {
             ignore_panic(|| waker.wake());

@@ -1,15 +1,15 @@
 //! One call for many items: `batch(x, max = 500, within = "200ms")`.
 //!
-//! Items that reach the node gather in a *company*. It is complete when it has `max` items,
-//! when its first item has waited `within`, or when all items of the pipeline wait for
-//! company and no more come; then the node is called once with all of them, and each item
-//! takes its answer.
+//! Items that reach the node gather in a batch (`Company` in the code). The batch is complete
+//! when it has `max` items, when its first item has waited for `within`, or when all items of
+//! the pipeline wait and no more come. Then the node is called once with all of them, and each
+//! item takes its answer.
 //!
-//! Nobody is spawned for that. The call belongs to the company, and one of its items, the
-//! *leader*, polls it; the others wait. An item that is cancelled leaves: before the call
-//! its value is not part of it, after that its answer is dropped. If it was the leader,
-//! another item is woken to lead, and polls with its own waker. When the last item leaves,
-//! the call goes with it. So a call lives as long as somebody wants an answer.
+//! No task is spawned for this. The call belongs to the batch, and one of its items, the
+//! *leader*, polls it; the others wait. A cancelled item leaves the batch: before the call its
+//! value is not part of it, after that its answer is dropped. If the leader leaves, another
+//! item is woken, becomes the leader, and polls with its own waker. The last item that leaves
+//! drops the call. So a call lives as long as an item waits for its answer.
 //!
 //! | phase | what the leader does |
 //! |---|---|
@@ -18,12 +18,12 @@
 //! | `Calling` | polls the call |
 //! | `Over` | nothing: the answers are there |
 //!
-//! Timers, calls, values and wakers are foreign code: they are polled and dropped outside
-//! of the locks. The lock of the gate, for the company that gathers, is taken before that
-//! of a company.
+//! Timers, calls, values and wakers are foreign code: they are polled and dropped outside the
+//! locks. The lock of the gate protects the batch that gathers. It is taken before the lock of
+//! a batch.
 //!
-//! [`company`] has what the items of a company share, [`member`] what each of them does, and
-//! [`call`] how an item becomes one of them.
+//! [`company`] has what the items of a batch share, [`member`] what each of them does, and
+//! [`call`] how an item joins.
 
 mod call;
 mod company;
@@ -36,7 +36,7 @@ use ws_core::sync::Mutex;
 
 use self::company::{AnyCompanies, Companies};
 
-/// The gate of a node with a batch. Its types are known when the first item comes.
+/// The gate of a node with a batch. The first item determines its types.
 pub(super) struct BatchGate {
     max: usize,
     within: Duration,
@@ -53,14 +53,14 @@ impl BatchGate {
         }
     }
 
-    /// How many items wait for company.
+    /// The number of items in the batch that gathers.
     pub(super) fn gathering(&self) -> usize {
         self.companies
             .get()
             .map_or(0, |companies| companies.gathering())
     }
 
-    /// Whoever waits for company goes on without.
+    /// Completes the batch that gathers, as it is.
     pub(super) fn flush(&self) {
         if let Some(companies) = self.companies.get() {
             companies.flush();
