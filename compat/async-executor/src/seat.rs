@@ -36,7 +36,7 @@ enum Place {
 }
 
 /// The outcome of [`Seat::park`].
-#[must_use = "who is not asleep has to search again"]
+#[must_use = "a `run` that is not asleep must search again"]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parked {
     /// The `run` sleeps. A push wakes it.

@@ -108,7 +108,7 @@ impl Executor {
     /// The future need not be `Send`, and may borrow. Tasks that it spawns run on the workers.
     ///
     /// The call is allowed anywhere, also inside another `block_on`, and inside a task. On a
-    /// worker, of whichever executor, the worker polls other tasks while the call waits. So the
+    /// worker of any executor, the worker polls other tasks while the call waits. So the
     /// call may wait for a task of the same worker. In a task, `await` is better, because these
     /// polls are nested inside the call, and that has two limits:
     /// - The call returns only after the nested poll has returned. Deadlock: a task that is

@@ -145,7 +145,7 @@ pub fn scope<'env, R>(code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 
 /// Runs two closures, at the same time if a worker is free; see [`Handle::join`].
 ///
-/// On a worker, of whichever executor, `join` uses the workers of that executor. Elsewhere it
+/// On a worker of any executor, `join` uses the workers of that executor. Elsewhere it
 /// uses those of the innermost `block_on`, or of the process-wide executor.
 ///
 /// ```
@@ -203,7 +203,7 @@ where
 
 /// Runs a closure on a worker, and returns what it returns; see [`Handle::install`].
 ///
-/// On a worker, of whichever executor, `install` just calls the closure. Elsewhere it uses the
+/// On a worker of any executor, `install` just calls the closure. Elsewhere it uses the
 /// workers of the innermost `block_on`, or of the process-wide executor.
 ///
 /// ```

@@ -68,8 +68,8 @@ impl Metrics {
         self.total().polls + self.spare_polls
     }
 
-    /// How many tasks were spawned and are not gone. A task counts until its last handle and
-    /// waker are gone.
+    /// How many tasks were spawned and still exist. A task exists until its last handle and its
+    /// last waker are dropped.
     #[must_use]
     pub fn live_tasks(&self) -> usize {
         self.live_tasks
@@ -107,10 +107,10 @@ impl Metrics {
         self.tasks_rescued
     }
 
-    /// How many polls took longer than 100 milliseconds, of those that the monitor saw. The
-    /// monitor sleeps while every worker is parked, and until a task is queued on a worker or
-    /// the driver is left. With
-    /// [`Builder::on_stall`](crate::Builder::on_stall), polls count at any time.
+    /// How many polls took longer than 100 milliseconds. A poll is missed if the monitor slept
+    /// during it: the monitor wakes only when a task is queued on a worker, or when a worker
+    /// leaves the driver. With [`Builder::on_stall`](crate::Builder::on_stall), polls count at
+    /// any time.
     #[must_use]
     pub fn stalls(&self) -> u64 {
         self.stalls
@@ -190,9 +190,9 @@ worker_metrics! {
     forks_stolen,
     /// How often the worker slept.
     parks,
-    /// Wake-ups that the worker has sent to others.
+    /// Notifications that the worker has sent to other workers.
     notifications,
-    /// Wake-ups of the worker after which it found nothing to do.
+    /// Notifications of the worker after which it found nothing to do.
     idle_notifications,
 }
 

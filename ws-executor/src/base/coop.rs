@@ -78,7 +78,7 @@ fn set(units: u32) {
 }
 
 /// The right to try an operation; it costs a unit if the operation succeeds.
-#[must_use = "an operation that succeeds has to say so"]
+#[must_use = "an operation that succeeds must say so"]
 pub(crate) struct Proceed(());
 
 impl Proceed {

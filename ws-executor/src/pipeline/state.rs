@@ -202,7 +202,7 @@ impl LaneSeat {
 }
 
 /// The lanes to wake or spawn when the lock is released.
-#[must_use = "a lane that is counted as active has to be woken"]
+#[must_use = "a lane that counts as active must be woken"]
 pub(super) enum Call {
     Nobody,
     Wake(Arc<LaneSeat>),
@@ -440,7 +440,7 @@ impl<P: PerItem> PipelineState<P> {
 
     /// The source has items again. Returns the idle lane that must be woken for them, if any;
     /// see the module docs.
-    #[must_use = "a lane that is counted as active has to be woken"]
+    #[must_use = "a lane that counts as active must be woken"]
     pub(super) fn ring(&mut self) -> Option<Arc<LaneSeat>> {
         self.rang = true;
         if self.supply == Supply::Waiting {

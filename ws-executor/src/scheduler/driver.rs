@@ -119,7 +119,7 @@ impl SharedDriver {
     }
 
     /// Takes the driver, if it is free.
-    #[must_use = "who takes the driver has to leave it"]
+    #[must_use = "a thread that takes the driver must leave it"]
     pub fn take(&self) -> bool {
         // ORDERING(driver.taken): acquire side; the driver is used by one thread
         // after the other.

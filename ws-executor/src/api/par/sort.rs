@@ -29,8 +29,8 @@ const PIECES: usize = 4;
 ///
 /// # Panics
 ///
-/// If `T`'s comparison panics; also, perhaps, if the comparison is not a total order. Then the
-/// slice has its items in some order.
+/// If `T`'s comparison panics. If the comparison is not a total order, the function may panic,
+/// too; otherwise the order of the items is unspecified.
 pub fn par_sort_unstable<T: Ord + Send>(slice: &mut [T]) {
     par_sort_unstable_by(slice, T::cmp);
 }
@@ -45,8 +45,8 @@ pub fn par_sort_unstable<T: Ord + Send>(slice: &mut [T]) {
 ///
 /// # Panics
 ///
-/// If `compare` panics; also, perhaps, if it is not a total order. Then the slice has its items
-/// in some order.
+/// If `compare` panics. If it is not a total order, the function may panic, too; otherwise the
+/// order of the items is unspecified.
 pub fn par_sort_unstable_by<T: Send>(slice: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     if slice.len() <= SMALL {
         return slice.sort_unstable_by(compare);

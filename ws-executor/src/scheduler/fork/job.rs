@@ -14,7 +14,7 @@ use crate::base::panics::{Payload, contain};
 /// A closure that may be run by another worker; one pointer.
 ///
 /// The holder must run it, unless it is the owner that popped its own fork back.
-#[must_use = "someone waits for it"]
+#[must_use = "a worker waits for it"]
 #[derive(PartialEq, Eq)]
 pub struct Fork(NonNull<Header>);
 

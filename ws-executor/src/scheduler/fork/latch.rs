@@ -38,7 +38,7 @@ impl OnceLatch {
     /// Sets it. Returns whether the waiting worker sleeps, and must be unparked.
     ///
     /// The latch may be gone by the time this returns.
-    #[must_use = "a worker that sleeps has to be unparked"]
+    #[must_use = "a worker that sleeps must be unparked"]
     pub fn set(&self) -> bool {
         // ORDERING(fork.latch): release side. Acquire is not needed: the only news is that the
         // worker sleeps.
@@ -84,7 +84,7 @@ impl CountLatch {
     }
 
     /// Counts one less. Returns whether that was the last, and the worker sleeps.
-    #[must_use = "a worker that sleeps has to be unparked"]
+    #[must_use = "a worker that sleeps must be unparked"]
     pub fn remove(&self) -> bool {
         // ORDERING(fork.latch): release side, for each that is counted.
         self.0.fetch_sub(ONE, Ordering::Release) == ONE | SLEEPS

@@ -1,4 +1,4 @@
-//! Fork-join: closures that borrow from the stack, run by whichever worker is free.
+//! Fork-join: closures that borrow from the stack, run by any worker that is free.
 //!
 //! # The idea
 //!

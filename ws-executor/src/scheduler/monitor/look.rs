@@ -19,7 +19,7 @@
 //!
 //! | what the monitor has seen | pause |
 //! |---|---|
-//! | a task is in a slot or a ring, or nobody is in the driver, and a worker is parked | [`PERIOD`] |
+//! | a task is in a slot or a ring, or no worker is in the driver, and a worker is parked | [`PERIOD`] |
 //! | a spare thread has polled tasks since the look before | [`PERIOD`] |
 //! | something is due, and no worker is parked | twice the last one, up to [`BUSY_PERIOD`] |
 //! | slots or the driver were used since the look before, and the monitor had to act not long ago ([`WARY`]) | twice the last one, up to [`CALM_PERIOD`] |

@@ -102,10 +102,10 @@
 //! | `sleep.forking` | fence after the first join of a worker has begun | fence at W3 | that forks may be pushed, or the table |
 //! | `sleep.closed` | fence at P2 | fence before a worker that waits in a closed executor looks | the pinned task, that the executor is closed; both ways |
 //! | `sleep.entered` | W1 | P4 | where the worker sleeps: parker or driver |
-//! | `sleep.notified` | P5 | W5 | that the count was raised, or that it was not: that the pusher has seen who is in the driver |
+//! | `sleep.notified` | P5 | W5 | that the count was raised, or that it was not: that the pusher has seen which worker is in the driver |
 //! | `sleep.departures` | taking a worker out of the table | `all_parked_while` | that it is not in the table |
 //! | `sleep.departed` | the end of W4 or W5 | `all_parked_while` | that the worker has left the table |
-//! | `sleep.raised` | whoever raises the count | P3 | that the searcher has left the table |
+//! | `sleep.raised` | the thread that raises the count | P3 | that the searcher has left the table |
 //! | `sleep.searched` | W2, S1 | W2, S1 of the last searcher | what the searcher moved or handed on |
 //!
 //! No model shows what fails without `sleep.raised`. Such a failure needs a pusher that reads
