@@ -55,7 +55,7 @@ async fn run<S>(graph: DynGraph, spawner: S)
 where
     S: Spawn + Send + Sync + 'static,
 {
-    let run = Owner(Arc::new(DynRun::new(graph, spawner)));
+    let run = DynRunOwner(Arc::new(DynRun::new(graph, spawner)));
     let shared = &run.0;
     let own = BranchMember::new(shared);
     let more = (shared.first.len() / CHUNK).min(shared.parallelism.saturating_sub(1));
@@ -89,9 +89,9 @@ where
 }
 
 /// Cancels the rest of a run when its future is dropped.
-struct Owner<S>(Arc<DynRun<S>>);
+struct DynRunOwner<S>(Arc<DynRun<S>>);
 
-impl<S> Drop for Owner<S> {
+impl<S> Drop for DynRunOwner<S> {
     fn drop(&mut self) {
         self.0.cancel.cancel();
     }

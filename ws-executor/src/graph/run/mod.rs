@@ -107,7 +107,7 @@ where
         return Ended::Late;
     }
     bound.observe_run(plan.graph);
-    let owner = Owner(Some(Ctx {
+    let owner = RunOwner(Some(Ctx {
         shared: Arc::new(RunShared::new(bound, plan, state)),
     }));
     run_branches(owner.ctx(), program, deadline).await;
@@ -194,9 +194,9 @@ fn poll_left<St, R, S, const N: usize>(ctx: &Ctx<St, R, S, N>, cx: &mut Context<
 }
 
 /// The run's own reference; cancels the run when its future is dropped.
-struct Owner<St, R, S, const N: usize>(Option<Ctx<St, R, S, N>>);
+struct RunOwner<St, R, S, const N: usize>(Option<Ctx<St, R, S, N>>);
 
-impl<St, R, S, const N: usize> Owner<St, R, S, N> {
+impl<St, R, S, const N: usize> RunOwner<St, R, S, N> {
     fn ctx(&self) -> &Ctx<St, R, S, N> {
         self.0.as_ref().expect("there until the run is over")
     }
@@ -219,7 +219,7 @@ impl<St, R, S, const N: usize> Owner<St, R, S, N> {
     }
 }
 
-impl<St, R, S, const N: usize> Drop for Owner<St, R, S, N> {
+impl<St, R, S, const N: usize> Drop for RunOwner<St, R, S, N> {
     fn drop(&mut self) {
         if let Some(ctx) = &self.0 {
             ctx.shared.cancel.cancel();
