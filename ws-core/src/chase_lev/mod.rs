@@ -195,7 +195,7 @@ pub fn uneven_starting_at<T>(
 ) -> (Owner<T, Uneven>, Stealer<T, Uneven>) {
     // The first call in the process asks the system for permission. Until then, the
     // owners' side is a real fence.
-    asymmetric::heavy();
+    asymmetric::prepare();
     make(index, capacity)
 }
 

@@ -36,4 +36,4 @@ mod imp;
 #[path = "asymmetric_fence.rs"]
 mod imp;
 
-pub use imp::{heavy, light};
+pub use imp::{heavy, light, prepare};

@@ -1,6 +1,6 @@
 //! The asymmetric form, by `membarrier(2)` of Linux 4.14 and later.
 //!
-//! The first [`heavy`] asks the kernel whether it permits the call. Until then, and if
+//! The first [`heavy`], or [`prepare`], asks the kernel whether it permits the call. Until then, and if
 //! the kernel refuses, [`light`] is a real fence. A `heavy` that makes the call works
 //! with both kinds of `light`, so it does not matter at which moment `light` changes.
 
@@ -34,6 +34,13 @@ pub fn heavy() {
         _ => {}
     }
     fence(Ordering::SeqCst);
+}
+
+/// Asks for permission, unless it is known already: then [`light`] costs nothing from now on.
+pub fn prepare() {
+    if STATE.load(Ordering::Relaxed) == UNKNOWN {
+        introduce();
+    }
 }
 
 /// The first call: asks for permission.

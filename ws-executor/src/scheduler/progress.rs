@@ -14,6 +14,8 @@ pub(crate) struct ThreadProgress {
 #[derive(Default)]
 struct HowFar {
     started: usize,
+    /// For how many starts a thread waits.
+    awaited: Option<usize>,
     ended: usize,
     /// The first panic of a start hook.
     panic: Option<Payload>,
@@ -34,14 +36,20 @@ impl ThreadProgress {
                 Some(_) => second = Some(payload),
             }
         }
+        let are_all = state
+            .awaited
+            .is_some_and(|awaited| state.started >= awaited);
         drop(state);
-        self.changed.notify_all();
+        if are_all {
+            self.changed.notify_all();
+        }
         second.into_iter().for_each(drop_payload);
     }
 
     /// Waits until this many threads have run their start hooks. An error is the panic of a hook.
     pub(super) fn wait_for_start(&self, threads: usize) -> Result<(), Payload> {
         let mut state = self.lock();
+        state.awaited = Some(threads);
         while state.started < threads {
             state = self.changed.wait(state).expect("never poisoned");
         }

@@ -118,9 +118,14 @@ impl Quiet {
 
     /// Lets the waiting threads see that their wait is over. Called after it is.
     pub fn look_at_end(&self) {
-        // Under the lock: no thread is between its look and its sleep.
-        let _moments = self.lock();
-        self.changed.notify_all();
+        // Under the lock: no thread is between its look and its sleep, and each that has looked
+        // is counted.
+        let moments = self.lock();
+        let is_awaited = self.wanted.load(Ordering::Relaxed) >= ONE;
+        drop(moments);
+        if is_awaited {
+            self.changed.notify_all();
+        }
     }
 
     /// After something has ended away from the workers: whether the workers must look again.
