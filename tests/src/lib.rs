@@ -7,6 +7,7 @@
 //! | [`stress`] | a little scheduler that moves numbers through queues and counts them |
 //! | [`oracle`] | does what a string of bytes says to queues and to a `VecDeque` |
 //! | [`drops`] | items that count their drops, and items whose drop panics |
+//! | [`timers`] | a driver with timers |
 //! | [`exec`] | an executor under test, and what many tests do with it |
 //! | [`child`] | a test in a process of its own |
 
@@ -16,6 +17,7 @@ pub mod drops;
 pub mod exec;
 pub mod oracle;
 pub mod stress;
+pub mod timers;
 pub mod watchdog;
 
 /// Compiles and runs the program in the README.

@@ -13,6 +13,8 @@ mod process;
 mod race;
 #[path = "exec_shutdown/storm.rs"]
 mod storm;
+#[path = "exec_shutdown/waits.rs"]
+mod waits;
 #[path = "exec_shutdown/wakes.rs"]
 mod wakes;
 

@@ -66,8 +66,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "refused.last_worker_does_not_wait",
         file: SHUTDOWN,
-        find: "dropping::drop_until(&self.refused, None, || self.registry.is_finished());",
-        replace: "",
+        find: "while !dropping::drop_until(&self.refused, limit, is_over) {\n            turn_driver();\n        }",
+        replace: "let _ = (limit, is_over, turn_driver);",
         program: "shutdown.inside_beside_wake",
     },
     Mutant {

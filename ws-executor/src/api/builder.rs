@@ -318,7 +318,7 @@ impl Builder {
                 index,
                 queues,
                 waker,
-                searching: shared.sleep.newborn(),
+                searching: Some(shared.sleep.newborn()),
             });
         let threads = start_all(&shared, members, names, &self.config)?;
         Ok(Executor::from_parts(Handle::new(shared), threads))

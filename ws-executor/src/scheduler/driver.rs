@@ -144,7 +144,7 @@ impl SharedDriver {
 
     /// Whether the monitor must watch the driver.
     pub fn wants_watching(&self) -> bool {
-        self.handoff == DriverHandoff::Monitor && self.is_free()
+        self.handoff != DriverHandoff::Off && self.is_free()
     }
 
     /// Whether a worker must enter the driver at once. The worker that was called for it may

@@ -9,7 +9,8 @@
 //! - The drop waits in `block_on`: then [`drop_line`] drops the second future from there. On a
 //!   thread that is not a worker, it drops only the jobs in the line: another job could belong
 //!   to a task whose drop waits for the first one. A worker drops all refused jobs there
-//!   (`Worker::wait`): it may be the last thread that can. So drops must not wait for each
+//!   (`Worker::wait`): it may be the last thread that can. It does so while half of its stack is
+//!   free: each of these drops may wait in turn, inside the one before. So drops must not wait for each
 //!   other in a chain: if each drop aborts a second task and waits for it in `block_on`, the
 //!   threads may all be in such waits, each below a drop that waits for another thread.
 //! - The drop waits in another manner: the executor does not see that. So the other threads of
@@ -52,10 +53,8 @@ impl Dropping {
 
     /// Empties the line.
     fn drop_line(&self, refused: &Refused<Job>) {
-        let next = || self.line.and_then(|line| refused.take_from_line(line));
-        while let Some(job) = next() {
-            drop(job);
-        }
+        let drop_one = |line| refused.drop_one_of_line(line, drop);
+        while self.line.is_some_and(drop_one) {}
     }
 }
 
@@ -111,12 +110,11 @@ pub(super) fn line_of(refused: &Arc<Refused<Job>>) -> Option<usize> {
 /// Drops the jobs in the lines of this thread. Called when it is about to wait inside a drop,
 /// maybe for one of them.
 pub(crate) fn drop_line() {
-    let next = |dropping: &RefCell<Vec<Arc<Refused<Job>>>>| {
+    let innermost_first = |dropping: &RefCell<Vec<Arc<Refused<Job>>>>| {
         let dropping = dropping.borrow();
-        let mut innermost = dropping.iter().rev();
-        innermost.find_map(|refused| refused.take_from_line(thread_number()))
+        dropping.iter().rev().cloned().collect()
     };
-    while let Some(job) = DROPPING.try_with(next).ok().flatten() {
-        drop(job);
-    }
+    let all: Vec<_> = DROPPING.try_with(innermost_first).unwrap_or_default();
+    let drop_one = |refused: &Arc<Refused<Job>>| refused.drop_one_of_line(thread_number(), drop);
+    while all.iter().any(drop_one) {}
 }

@@ -17,6 +17,8 @@ impl Shared {
         let mut job = Some(job);
         let mut poll = || job.take().into_iter().for_each(Job::run);
         self.within_driver(&mut poll);
+        // The driver has not called it, or has panicked before.
+        ignore_panic(poll);
     }
 
     /// Polls something as the driver wants it, if its implementation calls `poll`.

@@ -23,6 +23,10 @@ struct Jobs<T> {
     lines: Vec<Line<T>>,
     /// How many threads are closing the executor.
     closing: usize,
+    /// How many jobs were taken out, and are being dropped.
+    dropping: usize,
+    /// How many threads wait for a change.
+    waiting: usize,
 }
 
 /// The jobs that the drops of one thread have caused.
@@ -39,6 +43,8 @@ impl<T> Refused<T> {
                 common: VecDeque::new(),
                 lines: Vec::new(),
                 closing: 0,
+                dropping: 0,
+                waiting: 0,
             }),
             changed: Condvar::new(),
         }
@@ -60,7 +66,7 @@ impl<T> Refused<T> {
         }
         let was_empty = jobs.is_empty();
         jobs.queue(line).extend(refused);
-        self.changed.notify_all();
+        self.tell(jobs);
         was_empty
     }
 
@@ -72,27 +78,79 @@ impl<T> Refused<T> {
 
     /// Lets a thread in [`drop_until`](Self::drop_until) look again.
     pub fn look_again(&self) {
-        // Under the lock, so that the notification does not fall between a look and a wait.
-        let _jobs = self.lock();
-        self.changed.notify_all();
+        // Under the lock: no thread is between its look and its wait.
+        self.tell(self.lock());
     }
 
-    /// Takes a job out of the line of a thread.
-    pub(super) fn take_from_line(&self, thread: usize) -> Option<T> {
-        self.lock().take_from_line(|line| line.thread == thread)
+    /// Notifies the threads that wait, if there are any: at the end of most executors there are
+    /// none at most changes, and a notification is a system call. It comes after the lock is
+    /// free, because the threads need the lock to wake up.
+    fn tell(&self, changed: MutexGuard<'_, Jobs<T>>) {
+        let is_awaited = changed.waiting > 0;
+        drop(changed);
+        if is_awaited {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Takes a job out of the line of a thread, and drops it. Returns false if there is none.
+    pub(super) fn drop_one_of_line(&self, thread: usize, drop_job: impl FnOnce(T)) -> bool {
+        self.drop_one(
+            |jobs| jobs.take_from_line(|line| line.thread == thread),
+            drop_job,
+        )
     }
 
     /// Takes the jobs that were queued so far, and those that their drops cause, one by one:
     /// first those in the `line` of the calling thread, last those in the lines of others.
     pub fn drop_all(&self, line: Option<usize>, mut drop_job: impl FnMut(T)) {
-        let next = || self.lock().take(line);
-        while let Some(job) = next() {
-            drop_job(job);
-        }
+        while self.drop_one(|jobs| jobs.take(line), &mut drop_job) {}
     }
 
-    /// Takes jobs, and waits for more, until `is_over` and no thread is closing, but not much
-    /// longer than the `limit`. Returns whether it was over.
+    /// Takes a job out, and drops it. It is counted meanwhile: the drop may need the driver, so
+    /// the last worker must not end before.
+    fn drop_one(
+        &self,
+        take: impl FnOnce(&mut Jobs<T>) -> Option<T>,
+        drop_job: impl FnOnce(T),
+    ) -> bool {
+        let job = {
+            let mut jobs = self.lock();
+            let Some(job) = take(&mut jobs) else {
+                return false;
+            };
+            jobs.dropping += 1;
+            job
+        };
+        drop_job(job);
+        let mut jobs = self.lock();
+        jobs.dropping -= 1;
+        if jobs.dropping == 0 {
+            self.tell(jobs);
+        }
+        true
+    }
+
+    /// Waits for a change, but not much longer than the `limit`.
+    fn wait<'a>(
+        &'a self,
+        mut jobs: MutexGuard<'a, Jobs<T>>,
+        limit: Option<Duration>,
+    ) -> MutexGuard<'a, Jobs<T>> {
+        jobs.waiting += 1;
+        let mut jobs = match limit {
+            None => self.changed.wait(jobs).expect("never poisoned"),
+            Some(limit) => {
+                let waited = self.changed.wait_timeout(jobs, limit);
+                waited.expect("never poisoned").0
+            }
+        };
+        jobs.waiting -= 1;
+        jobs
+    }
+
+    /// Takes jobs, and waits for more, until `is_over`, no thread is closing and none drops a job,
+    /// but not much longer than the `limit`. Returns whether it was over.
     pub fn drop_until(
         &self,
         line: Option<usize>,
@@ -105,18 +163,14 @@ impl<T> Refused<T> {
             self.drop_all(line, &mut drop_job);
             let mut jobs = self.lock();
             while jobs.is_empty() {
-                if jobs.closing == 0 && is_over() {
+                if jobs.closing == 0 && jobs.dropping == 0 && is_over() {
                     return true;
                 }
-                let Some(limit) = limit else {
-                    jobs = self.changed.wait(jobs).expect("never poisoned");
-                    continue;
-                };
-                let Some(left) = limit.checked_sub(begun.elapsed()) else {
+                let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+                if left == Some(Duration::ZERO) {
                     return false;
-                };
-                let waited = self.changed.wait_timeout(jobs, left);
-                (jobs, _) = waited.expect("never poisoned");
+                }
+                jobs = self.wait(jobs, left);
             }
         }
     }
@@ -128,8 +182,9 @@ pub struct CloseUnderWay<'a, T>(&'a Refused<T>);
 
 impl<T> Drop for CloseUnderWay<'_, T> {
     fn drop(&mut self) {
-        self.0.lock().closing -= 1;
-        self.0.changed.notify_all();
+        let mut jobs = self.0.lock();
+        jobs.closing -= 1;
+        self.0.tell(jobs);
     }
 }
 

@@ -8,8 +8,9 @@
 //!
 //! # The steps
 //!
-//! A *drain* only asks: the worker that sees the executor [quiet](super::quiet) begins with
-//! step 1. A *shutdown* begins with step 1 at once.
+//! A *drain* only asks: the worker that sees the executor [quiet](super::quiet) does steps 1
+//! to 5. It is about to sleep, maybe in the driver, so it does 6 and 7 later, at its end. A
+//! *shutdown* begins with step 1 at once.
 //!
 //! The thread that closes the executor (`Shared::close`), and says so first, because step 11
 //! waits for the end of step 7:
@@ -32,8 +33,9 @@
 //!    was built on it;
 //! 10. closes its queue of pinned jobs, refuses what is in it, and drops that;
 //!     While other threads wait inside a poll, it turns the driver for them;
-//! 11. if it is the last worker, waits until step 7 is over and no task is registered any longer,
-//!     and drops what is refused meanwhile. Then it says that it has ended. The last worker that
+//! 11. if it is the last worker, waits until step 7 is over, no thread drops a job, and no task
+//!     is registered any longer. It drops what is refused meanwhile. It also turns the driver:
+//!     the drop of a future may wait in `block_on` for an event, on any thread. Then it says that it has ended. The last worker that
 //!     says so adds the counts of tasks up.
 //!
 //! A worker whose host gives up, while the executor is not closed, does not do 6. Instead, it
@@ -128,7 +130,9 @@ impl Shared {
     #[cold]
     fn look_for_quiet(&self) {
         if self.quiet.is_draining() && !self.is_closed() && self.is_quiet(|| true) {
-            return self.close();
+            // Steps 6 and 7 are for the end of this worker: a drop may wait, for the driver or by
+            // the parker of this worker, which is about to sleep in one of them.
+            return self.refuse_from_now_on();
         }
         self.quiet
             .tell_if(|| self.is_quiet(|| self.registry.is_empty()));
@@ -165,6 +169,12 @@ impl Shared {
     /// Refuses all further jobs and cancels every task: steps 1 to 7.
     pub(crate) fn close(&self) {
         let _closing = self.refused.begin_close();
+        self.refuse_from_now_on();
+        self.drop_waiting();
+    }
+
+    /// Steps 1 to 5.
+    fn refuse_from_now_on(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.refuse_queued(self.injector.close());
         self.refuse_queued(self.computations.close());
@@ -172,7 +182,6 @@ impl Shared {
         self.unpark_all();
         self.quiet.look_at_end();
         self.monitor.close();
-        self.drop_waiting();
     }
 
     /// Steps 6 and 7: wakes the tasks that wait, so that their jobs are refused, and drops
@@ -214,8 +223,9 @@ impl Shared {
 
 /// Steps 11 to 13. Steps 8 to 10 are in `worker/end.rs`.
 impl Shared {
-    /// Step 11: a worker has dropped all its tasks. The last one drops what is left.
-    pub(crate) fn drop_last(&self) {
+    /// Step 11: a worker has dropped all its tasks. The last one drops what is left. If there is
+    /// a driver, it calls `turn_driver` again and again meanwhile, which must not wait for long.
+    pub(crate) fn drop_last(&self, turn_driver: impl Fn()) {
         // ORDERING(shared.holding): both sides.
         if self.holding.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
@@ -224,7 +234,11 @@ impl Shared {
             // Its host gave up: no worker is left to run anything.
             self.close();
         }
-        dropping::drop_until(&self.refused, None, || self.registry.is_finished());
+        let is_over = || self.registry.is_finished();
+        let limit = self.driver.is_some().then_some(Duration::ZERO);
+        while !dropping::drop_until(&self.refused, limit, is_over) {
+            turn_driver();
+        }
     }
 
     /// Called when a worker has ended, with empty queues.

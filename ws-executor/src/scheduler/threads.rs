@@ -112,15 +112,24 @@ pub(crate) struct WorkerParts {
     /// Where a hosted worker's waker goes.
     pub(crate) waker: Option<Arc<WakerSlot>>,
     /// The worker counts as searching before it begins.
-    pub(crate) searching: Searching,
+    pub(crate) searching: Option<Searching>,
 }
 
 impl WorkerParts {
+    /// From now on the worker does not count as searching.
+    fn stop_searching(&mut self) {
+        if let Some(searching) = self.searching.take() {
+            self.shared.stop_searching(searching);
+        }
+    }
+
     /// Ends a worker that never had a thread.
-    pub(crate) fn abandon(self) {
+    pub(crate) fn abandon(mut self) {
+        self.stop_searching();
         drop(self.queues);
-        self.shared.stop_searching(self.searching);
-        self.shared.drop_last();
+        // This thread is not in the context of the driver. There are no futures yet that could
+        // wait for it.
+        self.shared.drop_last(ws_core::sync::thread::yield_now);
         self.shared.worker_ended();
     }
 
@@ -141,7 +150,13 @@ impl WorkerParts {
 
     fn work(self, config: &ThreadConfig) {
         let shared = Arc::clone(&self.shared);
-        let mut member = Some(self);
+        let mut this = self;
+        if shared.driver.is_some() {
+            // `Driver::enter` is the user's code, and may take long. A push must not rely on a
+            // worker that has not begun.
+            this.stop_searching();
+        }
+        let mut member = Some(this);
         let mut life = || {
             if let Some(member) = member.take() {
                 match &config.host {
@@ -165,18 +180,19 @@ impl WorkerParts {
         let worker = Worker::new(self.shared, self.index, self.queues);
         {
             let _entered = current::enter(&worker);
-            worker.run_from(Some(self.searching), &Never);
+            worker.run_from(self.searching, &Never);
             worker.end();
         }
         drop(worker);
         shared.worker_ended();
     }
 
-    fn work_hosted(self, host: &Host) {
+    fn work_hosted(mut self, host: &Host) {
         let waker = self
             .waker
+            .take()
             .expect("a hosted worker has a place for its waker");
-        self.shared.stop_searching(self.searching);
+        self.stop_searching();
         let worker = Rc::new(Worker::new(self.shared, self.index, self.queues));
         // Also between the polls: a task that the host's reactor wakes belongs to this worker.
         let _entered = current::enter(&worker);

@@ -20,7 +20,7 @@ impl Worker {
         // This also drops what those drops have spawned here, if the executor is not closed.
         self.drop_queued();
         self.turn_for_others();
-        self.shared.drop_last();
+        self.shared.drop_last(|| self.look_at_driver());
     }
 
     /// Drops what is queued here until no future is left that was built here.
@@ -49,13 +49,20 @@ impl Worker {
         self.shared.refuse_queued(queued.collect());
     }
 
+    /// Drops what only this worker can: the jobs that are pinned to it, and those that the drops
+    /// of this thread have caused.
+    pub(super) fn drop_own(&self) {
+        self.refuse_queued();
+        while let Some(job) = self.pinned_job() {
+            dropping::drop_job(&self.shared.refused, job);
+        }
+        dropping::drop_line();
+    }
+
     /// Drops everything that is queued here, and what was refused.
     pub(crate) fn drop_queued(&self) {
         loop {
-            self.refuse_queued();
-            while let Some(job) = self.pinned_job() {
-                dropping::drop_job(&self.shared.refused, job);
-            }
+            self.drop_own();
             self.shared.drop_refused();
             if self.local.is_empty() && self.remote().pinned.is_empty() {
                 return;

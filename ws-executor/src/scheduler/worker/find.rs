@@ -266,6 +266,8 @@ impl Worker {
         let (job, stolen) = self.local.steal_from(&self.shared.remotes[victim].ring)?;
         counters.steals.add(1);
         counters.tasks_stolen.add(stolen as u64);
+        // The monitor has been called by the worker that queued the tasks, which may sleep now.
+        self.shared.monitor.watch();
         Some(job)
     }
 }

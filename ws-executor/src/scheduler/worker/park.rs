@@ -88,7 +88,13 @@ impl Worker {
     pub(super) fn drop_when_closed(&self) {
         // `push_pinned` of `submit.rs` is the other side.
         self.shared.sleep.fence_against_pinned();
-        self.drop_queued();
+        if self.nesting.has_room() {
+            self.drop_queued();
+        } else {
+            // Each of the drops may wait in turn, one inside the other. Other threads drop what
+            // this worker leaves, or this worker itself, when it has left some of these waits.
+            self.drop_own();
+        }
         self.run_what_is_left();
     }
 
@@ -102,7 +108,7 @@ impl Worker {
     }
 
     /// Waits for a while: in the driver, or in the parker if another thread is in the driver.
-    fn look_at_driver(&self) {
+    pub(super) fn look_at_driver(&self) {
         match &self.shared.driver {
             Some(driver) if driver.take() => {
                 self.turn(Some(PERIOD));
@@ -144,6 +150,7 @@ impl Worker {
     ) -> Option<Searching> {
         let sleep = &self.shared.sleep;
         loop {
+            self.shared.act_if_quiet();
             let has_queued = !self.local.is_empty();
             let stays = has_queued || self.has_reason_to_stay(until);
             let ended = sleep.wake_up(parking).map(Some).or_else(|parking| {
@@ -161,7 +168,6 @@ impl Worker {
                 Ok(searching) => return searching,
                 Err(parking) => parking,
             };
-            self.shared.act_if_quiet();
             match place {
                 // A pusher has taken this worker out of the table, and is about to notify it.
                 // The worker does not enter the reactor, which may run tasks of its own.

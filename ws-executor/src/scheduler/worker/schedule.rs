@@ -46,17 +46,22 @@ impl Worker {
             // a `wake`.
             self.shared.refuse([job]);
         } else if self.duty.is_inside() {
-            // The driver has woken the task: this thread leaves the driver and looks at its
-            // ring.
             self.push(job);
-            match &self.shared.driver {
-                Some(driver) => driver.wake_local(),
-                // Or the host has woken it: the host then polls the worker.
-                None => self.remote().unparker.unpark(),
-            }
+            self.end_turn();
         } else {
             self.push(job);
             self.announce();
+        }
+    }
+
+    /// The driver has woken or spawned a task, in the turn of this worker: the worker leaves the
+    /// driver and looks at its ring. Or the host did so between two polls of the worker: then the
+    /// host polls the worker.
+    #[cold]
+    fn end_turn(&self) {
+        match &self.shared.driver {
+            Some(driver) => driver.wake_local(),
+            None => self.remote().unparker.unpark(),
         }
     }
 
@@ -65,6 +70,9 @@ impl Worker {
         let count = jobs.len();
         self.shared.monitor.watch();
         let rest = self.local.push_many(jobs);
+        if self.duty.is_inside() {
+            self.end_turn();
+        }
         if rest.is_empty() {
             return self.shared.notify_many(count);
         }
