@@ -69,10 +69,9 @@ pub(crate) const fn search_rounds(workers: usize) -> (u32, u32) {
 /// when each is used, are in `scheduler/monitor/look.rs`.
 pub(crate) const PERIOD: Duration = Duration::from_micros(350);
 
-/// The longest pause while slots and the driver are used, nothing is at risk, but something was
-/// not long ago. With a look every 350 µs, a stream of one message a millisecond cost more looks
+/// The longest pause while nothing is at risk, but something was not long ago. With a look every 350 µs, a stream of one message a millisecond cost more looks
 /// than messages.
-pub(crate) const CALM_PERIOD: Duration = Duration::from_micros(8 * 350);
+pub(crate) const CALM_PERIOD: Duration = Duration::from_micros(4 * 350);
 
 /// How long the monitor looks more often after it had to act. Not measured: long beside the
 /// pauses between the requests of a busy server, of which now and then one blocks.

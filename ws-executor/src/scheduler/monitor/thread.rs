@@ -86,7 +86,11 @@ fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
         None if shared.settings.hosted => DriverView::Hosted,
         _ => DriverView::Attended,
     };
-    let hits = |remote: &Arc<Remote>| remote.counters.lifo_hits.get();
+    // What a host's reactor wakes does not go through the slot.
+    let uses = |remote: &Arc<Remote>| match shared.settings.hosted {
+        true => remote.counters.polls.get(),
+        false => remote.counters.lifo_hits.get(),
+    };
     let turns = shared.driver.as_ref().map_or(0, SharedDriver::turns);
     let parked = shared.sleep.parked();
     workers.extend(shared.remotes.iter().map(seen));
@@ -100,7 +104,7 @@ fn snapshot(shared: &Shared, mut workers: Vec<WorkerView>) -> Snapshot {
         uses: shared
             .remotes
             .iter()
-            .map(hits)
+            .map(uses)
             .fold(turns, u64::wrapping_add),
         spare_polls: shared.monitor.spares.polls(),
     }

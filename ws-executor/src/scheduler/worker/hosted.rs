@@ -116,6 +116,8 @@ impl Worker {
             HostedState::Parked(parking) => match self.unhosted_wake(parking) {
                 Ok(searching) => {
                     self.wake_up(SleepPlace::Driver);
+                    // The host's reactor is left alone while a poll keeps this thread.
+                    self.shared.monitor.watch();
                     self.announce_events();
                     searching
                 }
