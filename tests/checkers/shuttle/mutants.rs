@@ -116,7 +116,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "close.passed_task_waits_for_ever",
         file: TASK_FUTURE,
         find: "self.metadata.scheduler().is_some_and(S::is_closed)",
-        replace: "self.metadata.shared().is_some_and(|_| false)",
+        replace: "self.metadata.scheduler().is_some_and(|_| false)",
         program: "shutdown.nested_block_on_yields",
     },
     Mutant {
@@ -178,8 +178,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "pinned.leaves_ring_unannounced",
         file: FIND,
-        find: "let job = pinned.pull(0)?;\n        // What is queued here must wait, which its pusher did not know.\n        self.announce_rest();\n",
-        replace: "let job = pinned.pull(0)?;\n        // What is queued here must wait, which its pusher did not know.\n",
+        find: "let job = pinned.pull()?;\n        // What is queued here must wait, which its pusher did not know.\n        self.announce_rest();\n",
+        replace: "let job = pinned.pull()?;\n        // What is queued here must wait, which its pusher did not know.\n",
         program: "blocked.yielded_behind_pinned",
     },
     Mutant {
