@@ -39,6 +39,7 @@ const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 const TASK_FUTURE: &str = "ws-executor/src/task/future.rs";
 const GIVE_WAY: &str = "ws-executor/src/scheduler/worker/give_way.rs";
 const FIND: &str = "ws-executor/src/scheduler/worker/find.rs";
+const SHARE: &str = "ws-executor/src/scheduler/worker/share.rs";
 const HOSTED: &str = "ws-executor/src/scheduler/worker/hosted.rs";
 const PARK: &str = "ws-executor/src/scheduler/worker/park.rs";
 const COMPAT_STATE: &str = "compat/async-executor/src/state.rs";
@@ -169,6 +170,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "blocked.lifo_slot",
     },
     Mutant {
+        name: "ring.is_not_watched",
+        file: SHARE,
+        find: "        self.shared.monitor.watch();\n",
+        replace: "",
+        program: "blocked.no_lifo_slot",
+    },
+    Mutant {
         name: "pinned.notifies_nobody",
         file: SUBMIT,
         find: "Some(sleeper) => self.unpark(sleeper),",
@@ -181,6 +189,34 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "let job = pinned.pull()?;\n        // What is queued here must wait, which its pusher did not know.\n        self.announce_rest();\n",
         replace: "let job = pinned.pull()?;\n        // What is queued here must wait, which its pusher did not know.\n",
         program: "blocked.yielded_behind_pinned",
+    },
+    Mutant {
+        name: "batch.leaves_ring_unannounced",
+        file: FIND,
+        find: "into the ring quietly because this worker was about to run it next.\n        self.announce_rest();\n",
+        replace: "into the ring quietly because this worker was about to run it next.\n",
+        program: "blocked.yielded_beside_two",
+    },
+    Mutant {
+        name: "turn.leaves_ring_unannounced",
+        file: FIND,
+        find: "                // What is queued here must wait, which its pusher did not know.\n                self.announce_rest();\n",
+        replace: "",
+        program: "blocked.yielded_behind_turn",
+    },
+    Mutant {
+        name: "driver.turn_leaves_ring_unannounced",
+        file: PARK,
+        find: "            // The reactor may run tasks of its own, and these may block.\n            self.announce_rest();\n",
+        replace: "",
+        program: "driver.yielded_behind_turn",
+    },
+    Mutant {
+        name: "hosted.leaves_ring_unannounced",
+        file: HOSTED,
+        find: "        self.announce_rest();\n        *state = HostedState::Running;\n",
+        replace: "        *state = HostedState::Running;\n",
+        program: "hosted.blocks_between_polls",
     },
     Mutant {
         name: "pinned.worker_ends_too_early",
