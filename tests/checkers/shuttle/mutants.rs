@@ -282,6 +282,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "driver.left_by_a_searcher_eager",
     },
     Mutant {
+        name: "driver.is_missed_while_parking",
+        file: PARK,
+        find: " || missed_driver {",
+        replace: " || missed_driver && false {",
+        program: "driver.missed_while_parking",
+    },
+    Mutant {
         name: "close.wakes_no_worker",
         file: SHUTDOWN,
         find: "        self.unpark_all();\n        self.quiet.look_at_end();",
