@@ -65,6 +65,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "shutdown.wake_in_drop",
     },
     Mutant {
+        name: "refused.batch_is_dropped_in_the_wake",
+        file: SCHEDULE,
+        find: "            self.shared.refuse(refused);\n",
+        replace: "            drop(refused);\n",
+        program: "shutdown.wake_into_full_ring",
+    },
+    Mutant {
         name: "refused.last_worker_does_not_wait",
         file: SHUTDOWN,
         find: "while !dropping::drop_until(&self.refused, limit, is_over) {\n            turn_driver();\n        }",
@@ -310,6 +317,20 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "shutdown.during_wake",
     },
     Mutant {
+        name: "close.monitor_drops_nothing",
+        file: THREAD,
+        find: "    shared.drop_refused();\n    shared.report_end(&monitor.progress);\n",
+        replace: "    shared.report_end(&monitor.progress);\n",
+        program: "shutdown.inside_beside_monitor",
+    },
+    Mutant {
+        name: "refused.monitor_drops_it_in_silence",
+        file: THREAD,
+        find: "                shared.refuse(refused);\n",
+        replace: "                std::mem::forget(refused);\n",
+        program: "shutdown.inside_beside_monitor",
+    },
+    Mutant {
         name: "drain.wakes_no_worker",
         file: SHUTDOWN,
         find: "        self.quiet.drain();\n        self.unpark_all();",
@@ -441,6 +462,20 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "None => self.watch_if_all_are_awake(),",
         replace: "None => {}",
         program: "blocked.all_workers_again",
+    },
+    Mutant {
+        name: "monitor.drain_misses_its_hands",
+        file: THREAD,
+        find: "        let _inside = shared.wait_inside();\n",
+        replace: "",
+        program: "drain.shared",
+    },
+    Mutant {
+        name: "monitor.wait_misses_its_hands",
+        file: THREAD,
+        find: "        let _inside = shared.wait_inside();\n",
+        replace: "",
+        program: "idle.shared",
     },
     Mutant {
         name: "monitor.shares_nothing",
