@@ -769,6 +769,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "compat.batch",
     },
     Mutant {
+        name: "compat.loot_unannounced",
+        file: COMPAT_RUNNER,
+        find: "                    // For a moment the other stolen tasks were in no queue.\n                    self.announce();\n",
+        replace: "",
+        program: "compat.loot",
+    },
+    Mutant {
         name: "compat.dropped_run_notifies_nobody",
         file: COMPAT_RUNNER,
         find: "            self.state.sleepers.notify_many(count);\n",
