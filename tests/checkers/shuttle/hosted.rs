@@ -37,6 +37,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: waits_inside,
     },
     Scenario {
+        name: "hosted.spare",
+        about: "a poll blocks the only worker over a task: a spare thread polls that in the context of a host",
+        faults: &[26],
+        body: spare,
+    },
+    Scenario {
         name: "hosted.shutdown",
         about: "a shutdown meets hosted workers that sleep or fall asleep",
         faults: &[38, 42],
@@ -194,6 +200,32 @@ fn waits_inside() {
     let other = thread::spawn(move || event.set());
     executor.block_on(task);
     other.join().unwrap();
+}
+
+fn spare() {
+    let hosts = Arc::new(Mutex::new(Vec::new()));
+    let builder = {
+        let hosts = Arc::clone(&hosts);
+        builder().workers(1).host(move |worker| {
+            hosts.lock().unwrap().push(thread::current().id());
+            host(worker, usize::MAX);
+        })
+    };
+    let executor = start(builder);
+    let event = Event::new();
+    let blocking = {
+        let event = event.clone();
+        executor.spawn(async move { event.block() })
+    };
+    let setting = executor.spawn(async move {
+        event.set();
+        hosts.lock().unwrap().contains(&thread::current().id())
+    });
+    let is_in_host = executor.block_on(async {
+        blocking.await;
+        setting.await
+    });
+    assert!(is_in_host, "a task was polled outside of a host");
 }
 
 fn shutdown() {

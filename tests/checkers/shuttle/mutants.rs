@@ -569,6 +569,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "drain.beside_spare",
     },
     Mutant {
+        name: "spare.has_no_host",
+        file: SPARE,
+        find: "ignore_panic(|| host(HostedWorker::spare(life)))",
+        replace: "{\n                    let _ = host;\n                    life();\n                }",
+        program: "hosted.spare",
+    },
+    Mutant {
         name: "spare.leaves_the_driver",
         file: SPARE,
         find: "        self.look_at_workers();\n        self.turn_driver();\n",
