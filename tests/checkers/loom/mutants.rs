@@ -1336,8 +1336,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "exec.graph.left.acquire",
         errata: &[],
         file: RUN,
-        find: "below is left before `live` is looked at again.\n    if ctx.shared.live.load(Ordering::Acquire) == 0 {",
-        replace: "below is left before `live` is looked at again.\n    if ctx.shared.live.load(Ordering::Relaxed) == 0 {",
+        find: "left before `live` is read again.\n    if ctx.shared.live.load(Ordering::Acquire) == 0 {",
+        replace: "left before `live` is read again.\n    if ctx.shared.live.load(Ordering::Relaxed) == 0 {",
         models: &["exec.graph.join", "exec.graph.error_cancels"],
     },
     Mutant {

@@ -116,8 +116,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.last_worker_leaves_it_alone",
         file: REFUSED,
-        find: "if jobs.closing == 0 && is_over() {",
-        replace: "if is_over() {",
+        find: "if jobs.closing == 0 && jobs.dropping",
+        replace: "if jobs.dropping",
         program: "shutdown.drop_blocks",
     },
     Mutant {
@@ -130,7 +130,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "idle.ends_after_the_drops",
         file: SHUTDOWN,
-        find: "        self.quiet.look_at_end();\n        self.monitor.close();\n        self.drop_waiting();\n",
+        find: "        self.quiet.look_at_end();\n        self.monitor.close();\n",
         replace: "        self.monitor.close();\n        self.drop_waiting();\n        self.quiet.look_at_end();\n",
         program: "idle.shutdown_waits_for_the_waiter",
     },
@@ -382,8 +382,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "idle.is_asked_once",
         file: PARK,
-        find: "            self.shared.act_if_quiet();\n            match place",
-        replace: "            match place",
+        find: "            self.shared.act_if_quiet();\n            let has_queued",
+        replace: "            let has_queued",
         program: "idle.nothing",
     },
     Mutant {
