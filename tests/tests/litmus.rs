@@ -10,10 +10,12 @@
 //! |---|---|---|
 //! | `a_light_and_a_heavy_fence_do_not_miss_each_other` | the test | 20 to 2,500 |
 //! | `a_pop_without_a_fence_and_a_steal_do_not_take_one_item` | `chase_lev/race.rs` | 0 to 52 |
+//! | `pops_without_a_fence_and_a_batch_do_not_take_one_item` | `Uneven::look_again` | 20 to 120 |
 //! | `sleep::litmus` of `ws-executor`, a fork | `Sleep::fence_against_forks` | 0 to 20; some in two runs of five |
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -134,5 +136,57 @@ fn a_pop_without_a_fence_and_a_steal_do_not_take_one_item() {
     watchdog::guard("pop_against_steals", || {
         heavy();
         expect_none("pop, steals", pop_against_steals());
+    });
+}
+
+/// So many items that the owner still pops when the thief has fenced for the first time.
+const ITEMS: u64 = 4_096;
+
+/// Fewer: in each of them the thief fences for every item that it takes.
+const BATCH_ROUNDS: u64 = 1_000;
+
+/// The owner of a lane pops its items, without a fence, while a thief takes half of them at
+/// once. Returns in how many rounds an item was taken twice, or lost.
+fn pops_against_batch() -> Result<u64, &'static str> {
+    let (owner, stealer) = chase_lev::uneven::<u64>();
+    let stolen = Mutex::new(Vec::new());
+    let failures = AtomicU64::new(0);
+    let (taken, failed) = (&stolen, &failures);
+    on_two_cores(
+        move |side| {
+            for round in 1..=BATCH_ROUNDS {
+                let items = round * ITEMS..(round + 1) * ITEMS;
+                items.clone().for_each(|item| owner.push(item));
+                side.meet();
+                side.start(Stores::Fast);
+                let mut all: Vec<u64> = std::iter::from_fn(|| owner.pop()).collect();
+                side.meet();
+                all.append(&mut taken.lock().unwrap());
+                all.sort_unstable();
+                if !all.into_iter().eq(items) {
+                    failed.fetch_add(1, Relaxed);
+                }
+            }
+        },
+        |side| {
+            let (own, _) = chase_lev::uneven::<u64>();
+            for _ in 1..=BATCH_ROUNDS {
+                side.meet();
+                side.start(Stores::Fast);
+                let first = stealer.steal_into(&own).success();
+                let rest = std::iter::from_fn(|| own.pop());
+                stolen.lock().unwrap().extend(first.into_iter().chain(rest));
+                side.meet();
+            }
+        },
+    )?;
+    Ok(failures.into_inner())
+}
+
+#[test]
+fn pops_without_a_fence_and_a_batch_do_not_take_one_item() {
+    watchdog::guard("pops_against_batch", || {
+        heavy();
+        expect_none("pops, batch", pops_against_batch());
     });
 }

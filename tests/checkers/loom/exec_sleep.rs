@@ -146,7 +146,7 @@ pub(crate) const MODELS: &[Model] = &[
         errata: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
-        body: Body::Roles(pinned_beside_close, [1, 1]),
+        body: Body::Roles(pinned_beside_close, [2_000, 1_900]),
     },
     Model {
         name: "exec.sleep.shutdown",
@@ -443,8 +443,8 @@ fn pinned(main: Main) {
     assert_eq!(searchers(&pool.sleep), 0, "a searcher too many");
 }
 
-/// `Worker::wait` of a worker that has closed the executor itself, and `enqueue` of a pinned
-/// task.
+/// `Worker::wait` of a worker that has closed the executor itself, and `push_pinned` of another
+/// thread.
 fn pinned_beside_close(main: Main) {
     let pool = Pool::new();
     let closed = Arc::new(AtomicBool::new(false));

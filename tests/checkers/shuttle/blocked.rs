@@ -65,6 +65,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: yielded_beside_two,
     },
     Scenario {
+        name: "blocked.yielded_behind_turn",
+        about: "a poll in the injector's turn blocks over a task that yielded, alone, on its worker",
+        faults: &[25],
+        body: yielded_behind_turn,
+    },
+    Scenario {
         name: "blocked.yielded_behind_pinned",
         about: "a pinned poll blocks over a task that yielded, alone, on its worker",
         faults: &[25],
@@ -110,6 +116,9 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 
 /// How often a poll lets the other worker go on before it does what that one must notice.
 const PAUSES: usize = 20;
+
+/// So often that the injector has its turn.
+const YIELDS: usize = 8;
 
 /// Spawns `children` in a task that then blocks until all of them have run.
 fn block_over(handle: Handle, children: usize) -> ws_executor::Task<()> {
@@ -238,7 +247,7 @@ fn yielded_beside_two() {
     let yielding = {
         let events = events.clone();
         executor.spawn(async move {
-            for _ in 0..3 {
+            for _ in 0..YIELDS {
                 yield_now().await;
             }
             events.iter().for_each(Event::set);
@@ -250,6 +259,31 @@ fn yielded_beside_two() {
         for blocking in blocking {
             blocking.await;
         }
+    });
+}
+
+/// The polls are long until the injector has its turn, and short after that: then no thief
+/// takes a lone task of its own accord.
+fn yielded_behind_turn() {
+    ws_executor::model::set_short_polls(false);
+    let executor = pair();
+    let event = Event::new();
+    let yielding = {
+        let event = event.clone();
+        executor.spawn(async move {
+            for _ in 0..YIELDS {
+                yield_now().await;
+            }
+            event.set();
+        })
+    };
+    let blocking = executor.spawn(async move {
+        ws_executor::model::set_short_polls(true);
+        event.block();
+    });
+    executor.block_on(async {
+        yielding.await;
+        blocking.await;
     });
 }
 

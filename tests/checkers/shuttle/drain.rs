@@ -45,7 +45,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "drain.shared",
-        about: "a task is in the monitor's hands when the poll that spawned it ends: it runs",
+        about: "tasks are in the monitor's hands when the poll that spawned them ends: all run",
         faults: &[24],
         body: shared,
     },
@@ -182,18 +182,27 @@ fn nested_block_on() {
     assert_eq!(runs.get(), 1, "the executor ended in the middle of a poll");
 }
 
+/// The monitor takes half of these tasks, one by one. Meanwhile the poll ends, and the worker
+/// runs the other half.
+const CHILDREN: u32 = 16;
+
+/// After so many pauses of a poll the monitor shares what its worker has queued.
+const LOOKS: usize = 4;
+
 fn shared() {
     let executor = pair();
     let runs = Count::new();
-    let child = runs.clone();
+    let children: Vec<_> = (0..CHILDREN).map(|_| runs.clone()).collect();
     executor
         .spawn(async move {
-            Handle::current().spawn(async move { child.add() }).detach();
-            (0..PAUSES).for_each(|_| thread::yield_now());
+            for child in children {
+                Handle::current().spawn(async move { child.add() }).detach();
+            }
+            (0..LOOKS).for_each(|_| thread::yield_now());
         })
         .detach();
     executor.drain();
-    assert_eq!(runs.get(), 1, "a task that was due did not run");
+    assert_eq!(runs.get(), CHILDREN, "a task that was due did not run");
 }
 
 fn beside_spare() {

@@ -62,6 +62,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: left_alone_again_eager,
     },
     Scenario {
+        name: "driver.missed_while_parking",
+        about: "the driver is left for a poll that blocks over an event, while the other worker parks again and again",
+        faults: &[24],
+        body: missed_while_parking,
+    },
+    Scenario {
         name: "driver.left_by_a_searcher",
         about: "the worker that is called to the driver finds a task that blocks: a third one goes",
         faults: &[24],
@@ -332,6 +338,43 @@ fn left_alone_again_eager() {
     }
 }
 
+/// Again and again: one worker parks after an empty task, and finds the driver taken. Meanwhile
+/// the other one leaves the driver for a task that blocks, and finds no worker parked.
+fn missed_while_parking() {
+    let (executor, reactor) = driven(2, 2 * ROUNDS, DriverHandoff::Eager);
+    for round in 0..ROUNDS {
+        let (begun, done) = (Event::new(), Event::new());
+        let waits = [Event::new(), Event::new()];
+        let blocking = {
+            let (reactor, waits) = (reactor.clone(), waits[0].clone());
+            let (begun, done) = (begun.clone(), done.clone());
+            executor.spawn(async move {
+                waits.set();
+                reactor.event(2 * round).await;
+                begun.set();
+                done.block();
+            })
+        };
+        let setting = {
+            let (reactor, waits) = (reactor.clone(), waits[1].clone());
+            executor.spawn(async move {
+                waits.set();
+                reactor.event(2 * round + 1).await;
+                done.set();
+            })
+        };
+        waits.iter().for_each(Event::block);
+        executor.handle().spawn_pinned(1, || async {}).detach();
+        reactor.fire(2 * round);
+        begun.block();
+        reactor.fire(2 * round + 1);
+        executor.block_on(async {
+            setting.await;
+            blocking.await;
+        });
+    }
+}
+
 /// A task waits for an event, and then for another one. Meanwhile two tasks that block come
 /// from outside: one worker of three is left, and has to be in the driver.
 fn block_two_of_three(handoff: DriverHandoff) {
@@ -463,11 +506,16 @@ impl Driver for Busy {
 
 fn yielded_behind_turn() {
     let (promised, kept) = (Event::new(), Event::new());
-    let builder = builder().workers(2).driver(Busy {
+    let busy = Busy {
         reactor: Reactor::new(0),
         promised: promised.clone(),
         kept: kept.clone(),
-    });
+    };
+    // Without a handoff nobody calls the monitor when the driver is left.
+    let builder = builder()
+        .workers(2)
+        .driver(busy)
+        .driver_handoff(DriverHandoff::Off);
     let executor = start(builder);
     let yielding = executor.spawn(async move {
         for _ in 0..YIELDS {

@@ -4,8 +4,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake};
 
-use ws_core::sync::{Condvar, Mutex, thread};
-use ws_executor::{Executor, Handle, HostedWorker};
+use ws_core::sync::thread::{self, ThreadId};
+use ws_core::sync::{Condvar, Mutex};
+use ws_executor::{Executor, Handle, HostedWorker, yield_now};
 
 use super::kit::{Count, Event, OnDrop, builder, start};
 use super::scenario::Scenario;
@@ -24,10 +25,22 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: blocked,
     },
     Scenario {
+        name: "hosted.blocks_between_polls",
+        about: "a host blocks between two polls of its worker over a task that yielded there, alone",
+        faults: &[25],
+        body: blocks_between_polls,
+    },
+    Scenario {
         name: "hosted.waits_inside",
         about: "a task waits in a nested `block_on` for a thread, which wakes its worker",
         faults: &[33],
         body: waits_inside,
+    },
+    Scenario {
+        name: "hosted.spare",
+        about: "a poll blocks the only worker over a task: a spare thread polls that in the context of a host",
+        faults: &[26],
+        body: spare,
     },
     Scenario {
         name: "hosted.shutdown",
@@ -62,33 +75,67 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 ];
 
 /// What a host sleeps on.
-#[derive(Default)]
 struct Bell {
-    rung: Mutex<bool>,
+    host: ThreadId,
+    state: Mutex<BellState>,
     changed: Condvar,
+}
+
+#[derive(Default)]
+struct BellState {
+    is_rung: bool,
+    /// Whether the host's own thread rang it: its worker has more to do.
+    is_rung_inside: bool,
+}
+
+impl Bell {
+    /// A bell for the calling thread.
+    fn new() -> Self {
+        Self {
+            host: thread::current().id(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Waits until it is rung.
+    fn wait(&self) {
+        let mut state = self.state.lock().unwrap();
+        while !state.is_rung {
+            state = self.changed.wait(state).unwrap();
+        }
+        *state = BellState::default();
+    }
 }
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
-        *self.rung.lock().unwrap() = true;
+        let mut state = self.state.lock().unwrap();
+        state.is_rung = true;
+        state.is_rung_inside |= thread::current().id() == self.host;
         self.changed.notify_one();
     }
 }
 
 /// Polls the worker until it ends, or returns `Pending` the `patience`th time.
 fn host(worker: HostedWorker, patience: usize) {
-    let bell = Arc::new(Bell::default());
+    host_beside(worker, patience, || ());
+}
+
+/// As [`host`], with something that the host does while its worker has more to do.
+fn host_beside(worker: HostedWorker, patience: usize, beside: impl Fn()) {
+    let bell = Arc::new(Bell::new());
     let waker = Arc::clone(&bell).into();
     let mut worker = pin!(worker);
     for _ in 0..patience {
         if worker.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Ready(()) {
             return;
         }
-        let mut rung = bell.rung.lock().unwrap();
-        while !*rung {
-            rung = bell.changed.wait(rung).unwrap();
+        let is_turn = bell.state.lock().unwrap().is_rung_inside;
+        if is_turn {
+            beside();
         }
-        *rung = false;
+        bell.wait();
     }
 }
 
@@ -117,6 +164,32 @@ fn blocked() {
     executor.block_on(task);
 }
 
+/// More often than a hosted worker polls tasks before its host has its turn.
+const YIELDS: usize = 100;
+
+/// The first host that has its turn although its worker has more to do blocks.
+fn blocks_between_polls() {
+    let (done, once) = (Event::new(), Mutex::new(true));
+    let builder = {
+        let done = done.clone();
+        builder().workers(2).host(move |worker| {
+            host_beside(worker, usize::MAX, || {
+                if std::mem::take(&mut *once.lock().unwrap()) {
+                    done.block();
+                }
+            });
+        })
+    };
+    let executor = start(builder);
+    let task = executor.spawn(async move {
+        for _ in 0..YIELDS {
+            yield_now().await;
+        }
+        done.set();
+    });
+    executor.block_on(task);
+}
+
 fn waits_inside() {
     let executor = hosted();
     let event = Event::new();
@@ -127,6 +200,32 @@ fn waits_inside() {
     let other = thread::spawn(move || event.set());
     executor.block_on(task);
     other.join().unwrap();
+}
+
+fn spare() {
+    let hosts = Arc::new(Mutex::new(Vec::new()));
+    let builder = {
+        let hosts = Arc::clone(&hosts);
+        builder().workers(1).host(move |worker| {
+            hosts.lock().unwrap().push(thread::current().id());
+            host(worker, usize::MAX);
+        })
+    };
+    let executor = start(builder);
+    let event = Event::new();
+    let blocking = {
+        let event = event.clone();
+        executor.spawn(async move { event.block() })
+    };
+    let setting = executor.spawn(async move {
+        event.set();
+        hosts.lock().unwrap().contains(&thread::current().id())
+    });
+    let is_in_host = executor.block_on(async {
+        blocking.await;
+        setting.await
+    });
+    assert!(is_in_host, "a task was polled outside of a host");
 }
 
 fn shutdown() {

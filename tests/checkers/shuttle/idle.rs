@@ -21,7 +21,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "idle.shared",
-        about: "a task is in the monitor's hands when the poll that spawned it ends: the wait is for it",
+        about: "tasks are in the monitor's hands when the poll that spawned them ends: the wait is for them",
         faults: &[24],
         body: shared,
     },
@@ -89,20 +89,23 @@ fn children() {
     assert_eq!(ends.get(), 2, "the wait was over too early");
 }
 
+/// As `drain.shared`.
 fn shared() {
+    const CHILDREN: u32 = 16;
+    const LOOKS: usize = 4;
     let executor = pair();
-    for pauses in 0..12 {
-        let ends = Count::new();
-        let child = ends.clone();
-        executor
-            .spawn(async move {
+    let ends = Count::new();
+    let children: Vec<_> = (0..CHILDREN).map(|_| ends.clone()).collect();
+    executor
+        .spawn(async move {
+            for child in children {
                 Handle::current().spawn(async move { child.add() }).detach();
-                (0..pauses).for_each(|_| thread::yield_now());
-            })
-            .detach();
-        executor.wait_idle();
-        assert_eq!(ends.get(), 1, "the wait was over too early");
-    }
+            }
+            (0..LOOKS).for_each(|_| thread::yield_now());
+        })
+        .detach();
+    executor.wait_idle();
+    assert_eq!(ends.get(), CHILDREN, "the wait was over too early");
 }
 
 fn waiting_task() {

@@ -39,6 +39,7 @@ const REGISTRY: &str = "ws-executor/src/task/registry.rs";
 const TASK_FUTURE: &str = "ws-executor/src/task/future.rs";
 const GIVE_WAY: &str = "ws-executor/src/scheduler/worker/give_way.rs";
 const FIND: &str = "ws-executor/src/scheduler/worker/find.rs";
+const SHARE: &str = "ws-executor/src/scheduler/worker/share.rs";
 const HOSTED: &str = "ws-executor/src/scheduler/worker/hosted.rs";
 const PARK: &str = "ws-executor/src/scheduler/worker/park.rs";
 const COMPAT_STATE: &str = "compat/async-executor/src/state.rs";
@@ -62,6 +63,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "self.shared.refuse([job]);",
         replace: "drop(job);",
         program: "shutdown.wake_in_drop",
+    },
+    Mutant {
+        name: "refused.batch_is_dropped_in_the_wake",
+        file: SCHEDULE,
+        find: "            self.shared.refuse(refused);\n",
+        replace: "            drop(refused);\n",
+        program: "shutdown.wake_into_full_ring",
     },
     Mutant {
         name: "refused.last_worker_does_not_wait",
@@ -108,21 +116,21 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "close.last_worker_leaves_it_alone",
         file: REFUSED,
-        find: "if jobs.closing == 0 && is_over() {",
-        replace: "if is_over() {",
+        find: "if jobs.closing == 0 && jobs.dropping",
+        replace: "if jobs.dropping",
         program: "shutdown.drop_blocks",
     },
     Mutant {
         name: "close.passed_task_waits_for_ever",
         file: TASK_FUTURE,
         find: "self.metadata.scheduler().is_some_and(S::is_closed)",
-        replace: "self.metadata.shared().is_some_and(|_| false)",
+        replace: "self.metadata.scheduler().is_some_and(|_| false)",
         program: "shutdown.nested_block_on_yields",
     },
     Mutant {
         name: "idle.ends_after_the_drops",
         file: SHUTDOWN,
-        find: "        self.quiet.look_at_end();\n        self.monitor.close();\n        self.drop_waiting();\n",
+        find: "        self.quiet.look_at_end();\n        self.monitor.close();\n",
         replace: "        self.monitor.close();\n        self.drop_waiting();\n        self.quiet.look_at_end();\n",
         program: "idle.shutdown_waits_for_the_waiter",
     },
@@ -169,6 +177,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "blocked.lifo_slot",
     },
     Mutant {
+        name: "ring.is_not_watched",
+        file: SHARE,
+        find: "        self.shared.monitor.watch();\n",
+        replace: "",
+        program: "blocked.no_lifo_slot",
+    },
+    Mutant {
         name: "pinned.notifies_nobody",
         file: SUBMIT,
         find: "Some(sleeper) => self.unpark(sleeper),",
@@ -178,9 +193,37 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "pinned.leaves_ring_unannounced",
         file: FIND,
-        find: "let job = pinned.pull(0)?;\n        // What is queued here must wait, which its pusher did not know.\n        self.announce_rest();\n",
-        replace: "let job = pinned.pull(0)?;\n        // What is queued here must wait, which its pusher did not know.\n",
+        find: "let job = pinned.pull()?;\n        // What is queued here must wait, which its pusher did not know.\n        self.announce_rest();\n",
+        replace: "let job = pinned.pull()?;\n        // What is queued here must wait, which its pusher did not know.\n",
         program: "blocked.yielded_behind_pinned",
+    },
+    Mutant {
+        name: "batch.leaves_ring_unannounced",
+        file: FIND,
+        find: "into the ring quietly because this worker was about to run it next.\n        self.announce_rest();\n",
+        replace: "into the ring quietly because this worker was about to run it next.\n",
+        program: "blocked.yielded_beside_two",
+    },
+    Mutant {
+        name: "turn.leaves_ring_unannounced",
+        file: FIND,
+        find: "                // What is queued here must wait, which its pusher did not know.\n                self.announce_rest();\n",
+        replace: "",
+        program: "blocked.yielded_behind_turn",
+    },
+    Mutant {
+        name: "driver.turn_leaves_ring_unannounced",
+        file: PARK,
+        find: "            // The reactor may run tasks of its own, and these may block.\n            self.announce_rest();\n",
+        replace: "",
+        program: "driver.yielded_behind_turn",
+    },
+    Mutant {
+        name: "hosted.leaves_ring_unannounced",
+        file: HOSTED,
+        find: "        self.announce_rest();\n        *state = HostedState::Running;\n",
+        replace: "        *state = HostedState::Running;\n",
+        program: "hosted.blocks_between_polls",
     },
     Mutant {
         name: "pinned.worker_ends_too_early",
@@ -246,6 +289,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "driver.left_by_a_searcher_eager",
     },
     Mutant {
+        name: "driver.is_missed_while_parking",
+        file: PARK,
+        find: " || missed_driver {",
+        replace: " || missed_driver && false {",
+        program: "driver.missed_while_parking",
+    },
+    Mutant {
         name: "close.wakes_no_worker",
         file: SHUTDOWN,
         find: "        self.unpark_all();\n        self.quiet.look_at_end();",
@@ -265,6 +315,20 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "if wait == Wait::Aborted {\n            waker.wake_by_ref();\n",
         replace: "if wait == Wait::Aborted {\n",
         program: "shutdown.during_wake",
+    },
+    Mutant {
+        name: "close.monitor_drops_nothing",
+        file: THREAD,
+        find: "    shared.drop_refused();\n    shared.report_end(&monitor.progress);\n",
+        replace: "    shared.report_end(&monitor.progress);\n",
+        program: "shutdown.inside_beside_monitor",
+    },
+    Mutant {
+        name: "refused.monitor_drops_it_in_silence",
+        file: THREAD,
+        find: "                shared.refuse(refused);\n",
+        replace: "                std::mem::forget(refused);\n",
+        program: "shutdown.inside_beside_monitor",
     },
     Mutant {
         name: "drain.wakes_no_worker",
@@ -318,8 +382,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "idle.is_asked_once",
         file: PARK,
-        find: "            self.shared.act_if_quiet();\n            match place",
-        replace: "            match place",
+        find: "            self.shared.act_if_quiet();\n            let has_queued",
+        replace: "            let has_queued",
         program: "idle.nothing",
     },
     Mutant {
@@ -398,6 +462,20 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "None => self.watch_if_all_are_awake(),",
         replace: "None => {}",
         program: "blocked.all_workers_again",
+    },
+    Mutant {
+        name: "monitor.drain_misses_its_hands",
+        file: THREAD,
+        find: "        let _inside = shared.wait_inside();\n",
+        replace: "",
+        program: "drain.shared",
+    },
+    Mutant {
+        name: "monitor.wait_misses_its_hands",
+        file: THREAD,
+        find: "        let _inside = shared.wait_inside();\n",
+        replace: "",
+        program: "idle.shared",
     },
     Mutant {
         name: "monitor.shares_nothing",
@@ -489,6 +567,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "            let _inside = self.shared.wait_inside();\n",
         replace: "",
         program: "drain.beside_spare",
+    },
+    Mutant {
+        name: "spare.has_no_host",
+        file: SPARE,
+        find: "ignore_panic(|| host(HostedWorker::spare(life)))",
+        replace: "{\n                    let _ = host;\n                    life();\n                }",
+        program: "hosted.spare",
     },
     Mutant {
         name: "spare.leaves_the_driver",
@@ -689,6 +774,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         find: "        // For a moment it was in no queue.\n        found.inspect(|_| self.announce())",
         replace: "        found",
         program: "compat.batch",
+    },
+    Mutant {
+        name: "compat.loot_unannounced",
+        file: COMPAT_RUNNER,
+        find: "                    // For a moment the other stolen tasks were in no queue.\n                    self.announce();\n",
+        replace: "",
+        program: "compat.loot",
     },
     Mutant {
         name: "compat.dropped_run_notifies_nobody",

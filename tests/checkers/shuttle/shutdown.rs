@@ -54,6 +54,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         body: inside_beside_wake,
     },
     Scenario {
+        name: "shutdown.inside_beside_monitor",
+        about: "the executor is dropped in a task while the monitor shares the slot of its worker: that task is dropped",
+        faults: &[40],
+        body: inside_beside_monitor,
+    },
+    Scenario {
         name: "shutdown.nested_block_on",
         about: "a task waits for its child in a nested `block_on` during a shutdown",
         faults: &[41, 42],
@@ -88,6 +94,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         about: "two tasks wait; the drop of each locks what they share and wakes the other one",
         faults: &[42],
         body: wake_in_drop,
+    },
+    Scenario {
+        name: "shutdown.wake_into_full_ring",
+        about: "a task is woken under a lock into a full ring, whose tasks take that lock in their drops",
+        faults: &[42],
+        body: wake_into_full_ring,
     },
     Scenario {
         name: "shutdown.drop_blocks",
@@ -255,6 +267,27 @@ fn inside_beside_wake() {
     gone.block();
 }
 
+/// How often a poll lets the monitor go on: its child is in the monitor's hands at the end of
+/// one of these pauses.
+const PAUSES: usize = 5;
+
+fn inside_beside_monitor() {
+    for pauses in 1..PAUSES {
+        let executor = pair();
+        let gone = Event::new();
+        let sets = Sets(gone.clone());
+        let handle = executor.handle();
+        handle
+            .spawn(async move {
+                Handle::current().spawn(async move { drop(sets) }).detach();
+                (0..pauses).for_each(|_| thread::yield_now());
+                drop(executor);
+            })
+            .detach();
+        gone.block();
+    }
+}
+
 /// Runs `program` in a task, beside a shutdown.
 fn beside_shutdown(executor: Executor, program: impl FnOnce(Handle) -> bool + Send + 'static) {
     let handle = executor.handle();
@@ -356,6 +389,43 @@ fn with_partners(foreign: impl FnOnce(Wakers) + Send + 'static) {
 
 fn wake_in_drop() {
     with_partners(drop);
+}
+
+/// Takes a lock in its drop.
+struct Locks(Arc<Mutex<()>>, Count);
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        let _locked = self.0.lock().unwrap();
+        self.1.add();
+    }
+}
+
+/// As many tasks as a ring has room for.
+const FULL: u32 = 256;
+
+/// The wake evicts a task from the LIFO slot, for which there is no room. So half of the ring
+/// goes to the injector, which may just have been closed.
+fn wake_into_full_ring() {
+    let executor = single();
+    let (woken, is_full, drops) = (Event::new(), Event::new(), Count::new());
+    let waits = woken.clone();
+    executor.spawn(async move { waits.wait().await }).detach();
+    let (fills, dropped) = (is_full.clone(), drops.clone());
+    let filling = executor.spawn(async move {
+        let (handle, lock) = (Handle::current(), Arc::new(Mutex::new(())));
+        let locks = (0..FULL).map(|_| Locks(Arc::clone(&lock), dropped.clone()));
+        let tasks = handle.spawn_many(locks.map(|locks| async move { drop(locks) }));
+        tasks.into_iter().for_each(Task::detach);
+        fills.set();
+        let _locked = lock.lock().unwrap();
+        handle.spawn(async {}).detach();
+        woken.set();
+    });
+    filling.detach();
+    is_full.block();
+    executor.shutdown();
+    assert_eq!(drops.get(), FULL, "futures were not dropped, or twice");
 }
 
 /// Cancels a task in its drop, and blocks the thread until that one is gone.

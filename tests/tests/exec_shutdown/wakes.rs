@@ -147,7 +147,50 @@ fn two_tasks_of_a_local_executor() {
     });
 }
 
-/// A foreign thread wakes them under the lock, all the time.
+/// A foreign thread that wakes both under the lock, all the time.
+struct Foreign {
+    over: Arc<AtomicBool>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Foreign {
+    fn start(pair: &Pair) -> Self {
+        let (pair, over) = (Arc::clone(pair), Arc::new(AtomicBool::new(false)));
+        let is_over = Arc::clone(&over);
+        let thread = thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                let wakers = pair.lock().unwrap();
+                wakers.iter().flatten().for_each(Waker::wake_by_ref);
+            }
+        });
+        Self { over, thread }
+    }
+
+    fn stop(self) {
+        self.over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap();
+    }
+}
+
+#[test]
+fn two_tasks_of_a_local_executor_that_are_woken_under_their_lock() {
+    guard("local, woken under the lock", || {
+        for _ in 0..ROUNDS {
+            let executor = LocalExecutor::new();
+            let (partners, pair, polls) = Partner::pair();
+            for partner in partners {
+                executor.spawn(partner).detach();
+            }
+            while executor.try_tick() {}
+            await_polls(&polls);
+            let foreign = Foreign::start(&pair);
+            drop(executor);
+            foreign.stop();
+            assert_eq!(Arc::strong_count(&pair), 1);
+        }
+    });
+}
+
 #[test]
 fn two_tasks_that_are_woken_under_their_lock() {
     guard("woken under the lock", || {
@@ -161,19 +204,9 @@ fn two_tasks_that_are_woken_under_their_lock() {
             STARTS[round % STARTS.len()](&executor.handle(), first).detach();
             executor.spawn(second).detach();
             await_polls(&polls);
-            let over = Arc::new(AtomicBool::new(false));
-            let foreign = {
-                let (pair, over) = (Arc::clone(&pair), Arc::clone(&over));
-                thread::spawn(move || {
-                    while !over.load(Ordering::Relaxed) {
-                        let wakers = pair.lock().unwrap();
-                        wakers.iter().flatten().for_each(Waker::wake_by_ref);
-                    }
-                })
-            };
+            let foreign = Foreign::start(&pair);
             ENDS[round % 3](executor);
-            over.store(true, Ordering::Relaxed);
-            foreign.join().unwrap();
+            foreign.stop();
             assert_eq!(Arc::strong_count(&pair), 1);
         }
     });
@@ -225,19 +258,9 @@ fn two_tasks_of_a_scope_that_are_woken_under_their_lock() {
                 });
             });
             await_polls(&polls);
-            let over = Arc::new(AtomicBool::new(false));
-            let foreign = {
-                let (pair, over) = (Arc::clone(&pair), Arc::clone(&over));
-                thread::spawn(move || {
-                    while !over.load(Ordering::Relaxed) {
-                        let wakers = pair.lock().unwrap();
-                        wakers.iter().flatten().for_each(Waker::wake_by_ref);
-                    }
-                })
-            };
+            let foreign = Foreign::start(&pair);
             ENDS[round % 3](executor);
-            over.store(true, Ordering::Relaxed);
-            foreign.join().unwrap();
+            foreign.stop();
             assert!(scoped.is_finished());
             assert_eq!(Arc::strong_count(&pair), 1);
         }
