@@ -14,7 +14,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "canary.message_passing.relaxed",
         shows: "a relaxed flag publishes nothing",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Fails("Causality violation"),
         body: Body::Roles(message_passing_relaxed, [0, 0]),
@@ -22,7 +22,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "canary.message_passing",
         shows: "a release store publishes to the acquire load that sees it",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(message_passing, [190, 170]),
@@ -30,7 +30,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "canary.store_buffering.no_fence",
         shows: "release and acquire leave room for a store buffer",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Fails("neither side saw the other"),
         body: Body::Roles(store_buffering_no_fence, [0, 0]),
@@ -38,7 +38,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "canary.store_buffering",
         shows: "a fence on both sides closes the store-load race",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(store_buffering, [420, 420]),

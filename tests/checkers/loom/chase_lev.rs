@@ -13,7 +13,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.push_against_steal",
         shows: "a thief that sees an item sees its content",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_against_steal, [180, 110]),
@@ -21,7 +21,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.push_pop_against_steal",
         shows: "owner pushes and pops the only item beside a thief: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_pop_against_steal, [570, 460]),
@@ -29,7 +29,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.pop_publishes",
         shows: "a thief that sees the bottom that a pop left sees the items below it",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pop_publishes, [1_200, 600]),
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.last_item",
         shows: "owner and thief on the last item: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(last_item, [81, 99]),
@@ -45,7 +45,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.last_item_two_thieves",
         shows: "owner and two thieves on the last item: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(last_item_two_thieves, [2_300, 2_500]),
@@ -53,7 +53,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.two_thieves_on_two_items",
         shows: "two thieves on two items: none is lost",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(two_thieves_on_two_items, 240),
@@ -61,7 +61,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.pop_against_two_thieves",
         shows: "the pop without a CAS is safe against two thieves",
-        errata: &[4, 5],
+        flaws: &[4, 5],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(pop_against_two_thieves, [3_800, 6_500]),
@@ -69,7 +69,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.pop_against_two_steals",
         shows: "the pop without a CAS is safe against two steals",
-        errata: &[4, 5],
+        flaws: &[4, 5],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pop_against_two_steals, [2_100, 3_800]),
@@ -77,7 +77,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.pops_against_batch",
         shows: "a batch takes nothing that the owner popped",
-        errata: &[7],
+        flaws: &[7],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pops_against_batch, [47_000, 49_000]),
@@ -85,7 +85,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.batch_publishes",
         shows: "what was stolen into a deque can be stolen from it at once",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(batch_publishes, [63, 58]),
@@ -93,7 +93,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.pop_on_new",
         shows: "a pop on a new deque finds nothing and leaves it usable",
-        errata: &[23],
+        flaws: &[23],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pop_on_new, [63, 58]),
@@ -101,7 +101,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.pop_remembers_top",
         shows: "an owner with an old top finds out that a thief was there",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pop_remembers_top, [1_500, 1_000]),
@@ -109,7 +109,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.never_empty",
         shows: "a thief does not see a deque as empty that holds an item all the time",
-        errata: &[12],
+        flaws: &[12],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(never_empty, [800, 510]),
@@ -117,7 +117,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.len_is_never_absurd",
         shows: "an observer sees lengths that fit the deque",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(len_is_never_absurd, [5_400, 8_600]),
@@ -125,7 +125,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.drop_owner_against_steal",
         shows: "the owner is dropped while a thief steals: each item is dropped once",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(drop_owner_against_steal, [570, 690]),

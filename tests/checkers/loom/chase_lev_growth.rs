@@ -15,7 +15,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.growth_against_steal",
         shows: "the deque grows while a thief steals: an old buffer is still readable",
-        errata: &[2, 8],
+        flaws: &[2, 8],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(growth_against_steal, [510, 430]),
@@ -23,7 +23,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.growth_of_fresh_deque",
         shows: "a thief that sees the grown buffer sees what was copied into it",
-        errata: &[8],
+        flaws: &[8],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(growth_of_fresh_deque, [550, 330]),
@@ -31,7 +31,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.growth_twice",
         shows: "two growths beside a thief with the oldest buffer",
-        errata: &[8],
+        flaws: &[8],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(growth_twice, [1_500, 1_400]),
@@ -39,7 +39,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.growth_against_two_thieves",
         shows: "the deque grows while two thieves steal",
-        errata: &[8],
+        flaws: &[8],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(growth_against_two_thieves, [12_000, 14_000]),
@@ -47,7 +47,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.push_into_full",
         shows: "the owner fills the slot of an item that a thief is just taking",
-        errata: &[6],
+        flaws: &[6],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_into_full, [270, 340]),
@@ -55,7 +55,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.wrap_against_stale_thief",
         shows: "a thief that read an overwritten slot loses the race for it",
-        errata: &[6],
+        flaws: &[6],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(wrap_against_stale_thief, [38_000, 12_000]),
@@ -63,7 +63,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.wide_items",
         shows: "a torn item of two words is never looked at",
-        errata: &[6],
+        flaws: &[6],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(wide_items, [2_400, 2_000]),
@@ -71,7 +71,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "chase_lev.drop_grown",
         shows: "a grown deque is dropped while a thief holds on: each item and buffer once",
-        errata: &[8],
+        flaws: &[8],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(drop_grown, [830, 1_000]),

@@ -18,7 +18,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "compat.sleep.push_against_park",
         shows: "a push between the last look and the sleep: the `run` gets the job",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_against_park, [3_000, 2_900]),
@@ -26,7 +26,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "compat.sleep.two_runs",
         shows: "two jobs that block, and two `run`s that go to sleep: each gets one",
-        errata: &[22],
+        flaws: &[22],
         bound: Preemptions(2),
         expect: Expect::Holds,
         body: Body::Roles(two_runs, [22_000, 28_000]),
@@ -34,7 +34,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "compat.sleep.renewed",
         shows: "a `run` that sleeps is polled with another waker: that one is woken",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(renewed, [90_000, 30_000]),
@@ -42,7 +42,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "compat.sleep.dropped",
         shows: "a `run` that sleeps is dropped: its notification goes to another one",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(dropped, [26_000, 26_000]),
@@ -50,7 +50,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "compat.sleep.two_jobs_for_one_searcher",
         shows: "one that falls asleep sees two jobs whose pusher relied on it: another has one",
-        errata: &[22],
+        flaws: &[22],
         bound: Preemptions(2),
         expect: Expect::Holds,
         body: Body::Roles(two_jobs_for_one_searcher, [100_000, 21_000]),
@@ -58,7 +58,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "compat.sleep.own_thread",
         shows: "a thread pushes, and waits instead of polling its own `run`: another has the jobs",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(own_thread, [2_400, 10_000]),
@@ -66,7 +66,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "compat.sleep.called",
         shows: "a `run` that its own thread has called is dropped: the next one is called",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(called, 1),

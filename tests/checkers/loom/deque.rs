@@ -1,6 +1,6 @@
 //! What the models of small LIFO deques share: the interface, and the scenarios.
 //!
-//! The deques hold bare numbers in atomic words. Where a seed uses a plain cell,
+//! The deques hold bare numbers in atomic words. Where the printed code uses a plain cell,
 //! an atomic one stands in for it, so that a model fails by the flaw of the
 //! protocol that it is about and not by the data race beside it.
 

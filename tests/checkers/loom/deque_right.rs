@@ -2,7 +2,7 @@
 //! efficient work-stealing for weak memory models" (2013), and the same deque
 //! with one step changed.
 //!
-//! Each [`Step`] is one erratum on its own: nothing else is wrong, so the model
+//! Each [`Step`] is one flaw on its own: nothing else is wrong, so the model
 //! that fails fails because of that step.
 
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -19,7 +19,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.last_item",
         shows: "owner and thief on the last item: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(deque::last_item::<Right>, [3_800, 1_000]),
@@ -27,7 +27,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.two_thieves_on_two_items",
         shows: "two thieves on two items: none is lost",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(deque::two_thieves_on_two_items::<Right>, 240),
@@ -35,7 +35,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.past_capacity",
         shows: "a full deque gives the item back",
-        errata: &[2],
+        flaws: &[2],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(deque::past_capacity::<Right>, 1),
@@ -43,7 +43,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.pop_against_two_thieves",
         shows: "with both fences the pop without a CAS is safe against two thieves",
-        errata: &[4, 5],
+        flaws: &[4, 5],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(deque::pop_against_two_thieves::<Right>, [4_500, 5_700]),
@@ -51,7 +51,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.pop_against_two_steals",
         shows: "with both fences the pop without a CAS is safe against two steals",
-        errata: &[4, 5],
+        flaws: &[4, 5],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(deque::pop_against_two_steals::<Right>, [5_000, 5_600]),
@@ -59,7 +59,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.no_owner_fence.two_thieves",
         shows: "a SeqCst store and an acquire load are no store-load order",
-        errata: &[4],
+        flaws: &[4],
         bound: Preemptions(3),
         expect: TWICE,
         body: Body::Roles(deque::pop_against_two_thieves::<Mini<NoOwnerFence>>, [0, 0]),
@@ -67,7 +67,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.no_owner_fence.two_steals",
         shows: "a SeqCst store and an acquire load are no store-load order",
-        errata: &[4],
+        flaws: &[4],
         bound: Exhaustive,
         expect: TWICE,
         body: Body::Roles(deque::pop_against_two_steals::<Mini<NoOwnerFence>>, [0, 0]),
@@ -75,7 +75,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.no_thief_fence.two_thieves",
         shows: "acquire on top and bottom lets a thief see a stale bottom",
-        errata: &[5],
+        flaws: &[5],
         bound: Preemptions(3),
         expect: TWICE,
         body: Body::Roles(deque::pop_against_two_thieves::<Mini<NoThiefFence>>, [0, 0]),
@@ -83,7 +83,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.push_into_full",
         shows: "a thief that copies before its CAS never returns an overwritten slot",
-        errata: &[6],
+        flaws: &[6],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(deque::push_into_full::<Right>, [90, 160]),
@@ -91,7 +91,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.copy_after_cas.push_into_full",
         shows: "once top moved, the owner wraps and overwrites what the thief copies",
-        errata: &[6],
+        flaws: &[6],
         bound: Exhaustive,
         expect: TWICE,
         body: Body::Roles(deque::push_into_full::<Mini<CopyAfterCas>>, [0, 0]),
@@ -99,7 +99,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.pops_against_batch",
         shows: "one CAS per item: a batch takes nothing that the owner popped",
-        errata: &[7],
+        flaws: &[7],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(deque::pops_against_batch::<Right>, [36_000, 20_000]),
@@ -107,7 +107,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.batch_with_one_cas",
         shows: "the owner pops inside the range that one CAS claimed",
-        errata: &[7],
+        flaws: &[7],
         bound: Exhaustive,
         expect: TWICE,
         body: Body::Roles(deque::pops_against_batch::<Mini<BatchWithOneCas>>, [0, 0]),
@@ -115,7 +115,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "deque.pop_on_new",
         shows: "signed indices: a pop on a new deque finds nothing",
-        errata: &[23],
+        flaws: &[23],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(deque::pop_on_new::<Right>, 1),
@@ -124,7 +124,7 @@ pub(crate) const MODELS: &[Model] = &[
 
 pub(crate) type Right = Mini<Paper>;
 
-/// The steps that the errata are about, right unless a type says otherwise.
+/// The steps that the flaws are about, right unless a type says otherwise.
 pub(crate) trait Step: Send + Sync + 'static {
     /// Orders the owner's store of `bottom` before its load of `top`.
     fn owner_fence() {
@@ -156,19 +156,19 @@ pub(crate) trait Step: Send + Sync + 'static {
 pub(crate) struct Paper;
 impl Step for Paper {}
 
-/// Erratum 4.
+/// Flaw 4.
 struct NoOwnerFence;
 impl Step for NoOwnerFence {
     fn owner_fence() {}
 }
 
-/// Erratum 5.
+/// Flaw 5.
 struct NoThiefFence;
 impl Step for NoThiefFence {
     fn thief_fence() {}
 }
 
-/// Erratum 6.
+/// Flaw 6.
 struct CopyAfterCas;
 impl Step for CopyAfterCas {
     fn claim(deque: &Mini<Self>, top: isize) -> Option<usize> {
@@ -176,7 +176,7 @@ impl Step for CopyAfterCas {
     }
 }
 
-/// Erratum 7.
+/// Flaw 7.
 struct BatchWithOneCas;
 impl Step for BatchWithOneCas {
     fn steal_two(deque: &Mini<Self>) -> Vec<usize> {

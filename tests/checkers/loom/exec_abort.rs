@@ -16,7 +16,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.abort.first_wait",
         shows: "a task that begins to wait is woken by the abort, or sees it",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(first_wait, [650, 1_100]),
@@ -24,7 +24,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.abort.early_handle",
         shows: "the same, with an abort handle that was made before",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(early_handle, [110, 110]),
@@ -32,7 +32,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.abort.end",
         shows: "a task ends and another takes its seat: that one is not woken",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(end, [2_100, 3_600]),
@@ -40,7 +40,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.abort.two_handles",
         shows: "two threads make the first abort handle: both abort the same task, once",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(two_handles, [6_700, 6_700]),

@@ -19,7 +19,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.all_parked",
         shows: "of two workers that park at once, one at least sees both parked",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(all_parked, [450, 450]),
@@ -27,7 +27,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.cancel",
         shows: "a worker that goes to sleep and comes back for a job is not taken for idle",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(cancel, [10_000, 7_000]),
@@ -35,7 +35,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.cancel_with_work",
         shows: "the same for one that comes back for a job of its own",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(cancel_with_work, [4_200, 2_700]),
@@ -43,7 +43,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.end_against_ask",
         shows: "something that a drain waits for ends while the drain begins: a worker sees both",
-        errata: &[18],
+        flaws: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(end_against_ask, [6_900, 8_400]),
@@ -51,7 +51,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.notified",
         shows: "a worker that a third one has notified is not taken for idle",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(notified, [9_600, 8_200]),
@@ -59,7 +59,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.child",
         shows: "a worker that runs a job and what that pushes is idle only then",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(child, [1_500, 640]),
@@ -67,7 +67,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.pushed_beside_parking",
         shows: "a thread inside pushes a job while a worker parks: it is seen, or the thread is",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(pushed_beside_parking, [8_400, 4_800]),
@@ -75,7 +75,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.drain.pushed_beside_waking",
         shows: "the same while a worker comes back: its departure is seen",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(pushed_beside_waking, [29_000, 13_000]),

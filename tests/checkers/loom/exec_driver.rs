@@ -20,7 +20,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.driver.one_at_a_time",
         shows: "two workers use the driver one after the other, and each sees what the other did",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(one_at_a_time, [2_600, 2_600]),
@@ -28,7 +28,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.driver.leave_against_park",
         shows: "a worker leaves the driver while another one and the monitor go to sleep: one of them sees to it",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(leave_against_park, [13_000, 13_000]),
@@ -36,7 +36,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.driver.leave_against_park_eager",
         shows: "the same without a monitor: it takes the driver, or is notified",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(leave_against_park_eager, [990, 850]),
@@ -44,7 +44,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.driver.where_it_sleeps",
         shows: "whoever takes a worker knows whether it sleeps in the driver",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(where_it_sleeps, [490, 560]),
@@ -52,7 +52,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.driver.kept",
         shows: "a worker that was notified in the driver, and does not come out, hides no push",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(kept, [1_100, 1_100]),

@@ -21,7 +21,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.latch",
         shows: "a latch is set while its worker falls asleep: it wakes, and sees the result",
-        errata: &[19],
+        flaws: &[19],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(latch, [5_000, 4_400]),
@@ -29,7 +29,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.count_latch",
         shows: "two closures of a scope end while its worker falls asleep: it wakes, and sees both",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(count_latch, [4_800, 5_600]),
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.take_back",
         shows: "a fork is taken back or stolen: its code runs once, and its owner has the result",
-        errata: &[1, 21],
+        flaws: &[1, 21],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(take_back, [24_000, 22_000]),
@@ -45,7 +45,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.take_back_of_two",
         shows: "a join in a join beside a thief: each code runs once, each has its result",
-        errata: &[4, 5],
+        flaws: &[4, 5],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(take_back_of_two, [6_900, 2_100]),
@@ -53,7 +53,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.uneven_pop_against_two_thieves",
         shows: "the lane's fences: one pops, two steal, no item twice",
-        errata: &[4, 5],
+        flaws: &[4, 5],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(uneven_pop_against_two_thieves, [25_000, 43_000]),
@@ -61,7 +61,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.push_against_helper",
         shows: "a fork is pushed while a helper falls asleep: the helper gets it",
-        errata: &[14],
+        flaws: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(push_against_helper, [1_000, 830]),
@@ -69,7 +69,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.push_against_idle",
         shows: "a fork is pushed while an idle worker falls asleep: that one gets it",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_against_idle, [26_000, 24_000]),
@@ -77,7 +77,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.helper_leaves",
         shows: "a push relies on a helper whose wait is over: an idle worker is notified",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(helper_leaves, [4_600, 4_600]),
@@ -85,7 +85,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.helper_leaves_against_park",
         shows: "the same while the idle worker falls asleep: it gets the fork",
-        errata: &[22],
+        flaws: &[22],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(helper_leaves_against_park, [11_000, 8_400]),
@@ -93,7 +93,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.latch_against_notification",
         shows: "a helper is notified of a fork and its latch is set at once: it is counted right",
-        errata: &[15],
+        flaws: &[15],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(latch_against_notification, [27_000, 7_300]),
@@ -101,7 +101,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.flag",
         shows: "a worker enters a join and pushes a fork without a fence, while another one parks: one sees the other",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(flag::<true>, [1_100, 1_100]),
@@ -109,7 +109,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.fork.flag_without_fence",
         shows: "the same without the fence after the flag",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Fails("the fork is forgotten"),
         body: Body::Roles(flag::<false>, [0, 0]),

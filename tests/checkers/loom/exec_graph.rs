@@ -25,7 +25,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.slot",
         shows: "a value is taken while it is written: it is whole, or not there yet",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(slot, [600, 390]),
@@ -33,7 +33,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.slot_lends",
         shows: "a value is borrowed while it is written: it is whole, or not there yet",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(slot_lends, [600, 370]),
@@ -41,7 +41,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.slot_is_given_back",
         shows: "a value is moved out while its borrower leaves: nobody reads it any more, or it stays",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(slot_is_given_back, [65, 60]),
@@ -49,7 +49,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.after",
         shows: "a node that waits for two others, and takes nothing from them, sees what they did",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(after, 430),
@@ -57,7 +57,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.join",
         shows: "two branches make what a third node misses: it runs once, and has both values",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(join, 430),
@@ -65,7 +65,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.lend",
         shows: "two branches borrow a value that the last node moves: it is whole, and dropped once",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(lend, 12_400),
@@ -73,7 +73,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.error_cancels",
         shows: "a node fails beside one that waits for ever: that one is dropped, and the run ends",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(error_cancels, 3_400),
@@ -81,7 +81,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.graph.dropped",
         shows: "a run is dropped while a branch falls asleep: the branch leaves, with all it has",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(dropped, 6_300),

@@ -16,7 +16,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.injector.close_against_push",
         shows: "a push against the end: the item is refused, or comes out of the close",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(close_against_push, [140, 180]),
@@ -24,7 +24,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.injector.close_against_batch",
         shows: "a batch against the end: all of it is refused, or comes out of the close",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(close_against_batch, [140, 180]),
@@ -32,7 +32,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.injector.close_against_pull",
         shows: "a pull against the end: each item comes out of one of them",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(close_against_pull, [450, 450]),
@@ -40,7 +40,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.injector.two_pullers",
         shows: "two pulls and a push: each item is taken once, in order within a pull",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_pullers, [6_300, 6_300]),
@@ -48,7 +48,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.injector.pull_against_park",
         shows: "a job moves to a ring while a worker goes to sleep: it sees it, or is notified",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pull_against_park, [1_700, 2_500]),
@@ -56,7 +56,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.injector.push_against_park",
         shows: "a push against a worker that goes to sleep, with the real queue",
-        errata: &[14],
+        flaws: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(push_against_park, [780, 810]),

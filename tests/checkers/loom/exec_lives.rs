@@ -15,7 +15,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.population.leave_against_unite",
         shows: "the last task goes while the last worker does: one of them releases the state",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(leave_against_unite, [130, 130]),
@@ -23,7 +23,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.population.two_leave_against_unite",
         shows: "two tasks go while the last worker does: the last of the three releases",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_leave_against_unite, [1_100, 1_100]),
@@ -31,7 +31,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.population.join_against_unite",
         shows: "a task is counted, or refused, while the last worker goes",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(join_against_unite, [340, 500]),
@@ -39,7 +39,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.population.join_against_leave",
         shows: "a task is counted, or refused, while the last one of all goes",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(join_against_leave, [340, 500]),
@@ -47,7 +47,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.registry.close_against_enter",
         shows: "a task takes a seat during a shutdown: it is woken, or refused",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(close_against_enter, [130, 130]),
@@ -55,7 +55,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.registry.close_against_leave",
         shows: "a task ends during a shutdown, and another one takes its seat, or not",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(close_against_leave, [190, 260]),
@@ -63,7 +63,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.registry.two_tasks",
         shows: "two tasks take and leave seats of one shard: each has its own",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(two_tasks, [1_600, 1_600]),

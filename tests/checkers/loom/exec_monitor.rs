@@ -20,7 +20,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.cancel",
         shows: "a worker does not park after all and pushes quietly: the monitor stays awake, or is called",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(cancel, [1_600, 1_300]),
@@ -28,7 +28,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.cancel_with_work",
         shows: "the same with a worker that has woken up for a task of its own",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(cancel_with_work, [1_600, 1_300]),
@@ -36,7 +36,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.wake_up",
         shows: "the same with a worker that a third one has notified",
-        errata: &[18],
+        flaws: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(wake_up, [4_400, 4_300]),
@@ -44,7 +44,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.call_unparks",
         shows: "a worker calls while the monitor goes to sleep: that one wakes",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(call_unparks, [2_700, 2_500]),
@@ -52,7 +52,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.park_again",
         shows: "a worker pushes quietly, runs that, and parks: the monitor need not stay awake, no task is left",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(park_again, [3_100, 2_300]),
@@ -60,7 +60,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.push",
         shows: "a push from outside finds the only worker kept: the monitor stays awake, or is called",
-        errata: &[18],
+        flaws: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(push, [40_000, 26_000]),
@@ -68,7 +68,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.push_of_batch",
         shows: "the same with two tasks at once",
-        errata: &[18],
+        flaws: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(push_of_batch, [44_000, 27_000]),
@@ -76,7 +76,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.push_against_park",
         shows: "a push from outside while the only worker parks: it gets the task, or the monitor is awake",
-        errata: &[14, 18],
+        flaws: &[14, 18],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(push_against_park, [24_000, 21_000]),
@@ -84,7 +84,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.last_searcher",
         shows: "a push relies on the last searcher, and nobody is parked: one of them calls",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(last_searcher, [2_600, 3_700]),
@@ -92,7 +92,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.last_searcher_beside_leaver",
         shows: "the same while the only parked worker leaves for work of its own",
-        errata: &[22],
+        flaws: &[22],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(last_searcher_beside_leaver, [10_000, 11_000]),
@@ -100,7 +100,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.two_searchers",
         shows: "a push relies on two searchers, which find other work: somebody calls",
-        errata: &[22],
+        flaws: &[22],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_searchers, [13_000, 20_000]),
@@ -108,7 +108,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.newborn",
         shows: "a push comes before a worker has begun: it relies on that one, which calls",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(newborn, [27_000, 21_000]),
@@ -116,7 +116,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.nobody",
         shows: "a push that a worker was notified of, or that a searcher is responsible for, calls nobody",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(nobody, [570, 910]),
@@ -124,7 +124,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.two_calls",
         shows: "two call a monitor that sleeps: one of them has to unpark it",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(two_calls, [270, 270]),
@@ -132,7 +132,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.two_first_calls",
         shows: "two call a monitor that is not there: one of them has to start it",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(two_first_calls, [270, 270]),
@@ -140,7 +140,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.refused",
         shows: "the system refuses the thread while another one calls: a later call asks again",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(refused, [220, 190]),
@@ -148,7 +148,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.gone_against_call",
         shows: "the executor is closed while a worker calls: nobody starts or calls a monitor any more",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(gone_against_call, [280, 330]),
@@ -156,7 +156,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.gone_against_refused",
         shows: "the executor is closed while the system refuses the thread: nobody asks again",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(gone_against_refused, [130, 130]),
@@ -164,7 +164,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.gone_against_sleep",
         shows: "the executor is closed while the monitor falls asleep: its thread ends",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(gone_against_sleep, [7_600, 10_000]),
@@ -172,7 +172,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.rescue_against_take",
         shows: "the monitor takes a slot's task while its worker does: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(rescue_against_take, [47_000, 16_000]),
@@ -180,7 +180,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.monitor.rescue_against_evict",
         shows: "the monitor takes a slot's task while its worker puts another in: none is lost",
-        errata: &[1, 2],
+        flaws: &[1, 2],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(rescue_against_evict, [6_100, 5_900]),

@@ -14,7 +14,7 @@ use super::model::{Body, Expect, Main, Model};
 pub(crate) const MODELS: &[Model] = &[Model {
     name: "exec.scope.end",
     shows: "two tasks of a scope end while it waits: it wakes, and sees what both did",
-    errata: &[],
+    flaws: &[],
     bound: Preemptions(3),
     expect: Expect::Holds,
     body: Body::Roles(end, [2_100, 1_600]),

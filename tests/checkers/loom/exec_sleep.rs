@@ -15,7 +15,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.push_against_park",
         shows: "a push between the last look and the sleep: the worker gets the job",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_against_park, [28_000, 25_000]),
@@ -23,7 +23,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.push_against_searcher",
         shows: "a push that leaves the job to a searcher, which is on its way to sleep",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_against_searcher, [24_000, 19_000]),
@@ -31,7 +31,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.two_pushes",
         shows: "two pushes, one worker: it gets both jobs",
-        errata: &[14],
+        flaws: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_pushes, [4_400, 6_100]),
@@ -39,7 +39,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.two_pushers",
         shows: "two pushers at once notify one worker, once",
-        errata: &[14],
+        flaws: &[14],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_pushers, [39_000, 46_000]),
@@ -47,7 +47,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.two_workers",
         shows: "two jobs that block, and two workers that go to sleep: each gets one",
-        errata: &[13, 22],
+        flaws: &[13, 22],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_workers, [310_000, 230_000]),
@@ -55,7 +55,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.last_searcher",
         shows: "a push relies on a searcher, which finds another job: a second one is woken",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(last_searcher, [25_000, 15_000]),
@@ -63,7 +63,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.last_searcher_against_park",
         shows: "the same while the second worker goes to sleep",
-        errata: &[22],
+        flaws: &[22],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(last_searcher_against_park, [44_000, 30_000]),
@@ -71,7 +71,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.loot",
         shows: "what one searcher stole and queued is seen by the last one, who goes to sleep",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(loot, [1_000, 1_000]),
@@ -79,7 +79,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.loot_of_two",
         shows: "two searchers find work: the last one sees what the other has queued",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(loot_of_two, [310, 310]),
@@ -87,7 +87,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.early_return",
         shows: "the parker returns for no reason: no job and no count is lost",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(early_return, [1_800, 1_700]),
@@ -95,7 +95,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.early_searcher",
         shows: "a worker that looks early is counted when it is notified, so no push is hidden",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(early_searcher, [31_000, 61_000]),
@@ -103,7 +103,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.cancel_against_taker",
         shows: "a worker takes itself out of the table while a pusher does: it is counted once",
-        errata: &[15],
+        flaws: &[15],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(cancel_against_taker, [510, 380]),
@@ -111,7 +111,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.two_takers",
         shows: "two pushers take two sleepers, or one of them none: each is taken once",
-        errata: &[15],
+        flaws: &[15],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_takers, [39_000, 39_000]),
@@ -119,7 +119,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.batch",
         shows: "two jobs at once: the sleeper is notified, and so is the one that falls asleep",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(batch, [2_600, 4_600]),
@@ -127,7 +127,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.batch_of_sleepers",
         shows: "two jobs at once, two sleepers: both are notified, if none leaves by itself",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(batch_of_sleepers, [8_200, 7_700]),
@@ -135,7 +135,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.pinned",
         shows: "a push that only one worker can see, while that one goes to sleep",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pinned, [13_000, 10_000]),
@@ -143,7 +143,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.pinned_beside_close",
         shows: "a push that only one worker can see, which waits inside a poll of a closed executor",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pinned_beside_close, [2_000, 1_900]),
@@ -151,7 +151,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.shutdown",
         shows: "a flag and a token end the sleep that they race with",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(shutdown, [2_400, 2_500]),
@@ -159,7 +159,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "exec.sleep.shutdown_against_push",
         shows: "a shutdown and a push race with a sleep: the worker ends, counted right",
-        errata: &[18],
+        flaws: &[18],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(shutdown_against_push, [75_000, 70_000]),

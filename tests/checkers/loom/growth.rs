@@ -21,7 +21,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "growth.plain_fields",
         shows: "pointer and mask as plain fields: a thief reads them while they change",
-        errata: &[8],
+        flaws: &[8],
         bound: Exhaustive,
         expect: RACE,
         body: Body::Roles(grow_against_steal::<PlainFields>, [0, 0]),
@@ -29,7 +29,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "growth.freed_at_once",
         shows: "the old buffer is freed under a thief that reads it",
-        errata: &[8],
+        flaws: &[8],
         bound: Exhaustive,
         expect: RACE,
         body: Body::Roles(grow_against_steal::<FreedAtOnce>, [0, 0]),
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "growth.retired",
         shows: "one atomic pointer to a buffer that knows its size; old ones are kept",
-        errata: &[8],
+        flaws: &[8],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(grow_against_steal::<Retired>, [580, 340]),

@@ -16,7 +16,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "injector.stack.use_after_free",
         shows: "a node is freed while another thread reads its link",
-        errata: &[20],
+        flaws: &[20],
         bound: Exhaustive,
         expect: Expect::Fails("Causality violation"),
         body: Body::Roles(two_takers::<Stack>, [0, 0]),
@@ -24,7 +24,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "injector.stack.aba",
         shows: "a node that comes back lets a stale CAS succeed",
-        errata: &[20],
+        flaws: &[20],
         bound: Exhaustive,
         expect: Expect::Fails("was taken twice"),
         body: Body::Roles(take_and_return::<StackThatKeepsNodes>, [0, 0]),
@@ -32,7 +32,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "injector.locked.two_takers",
         shows: "a lock: two takers get two jobs",
-        errata: &[20],
+        flaws: &[20],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(two_takers::<Locked>, [120, 120]),
@@ -40,7 +40,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "injector.locked.take_and_return",
         shows: "a lock: a job that comes back confuses nobody",
-        errata: &[20],
+        flaws: &[20],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(take_and_return::<Locked>, [730, 490]),
@@ -48,7 +48,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "injector.callers_wait",
         shows: "two callers inject and wait on a latch; one worker owns the deque",
-        errata: &[21],
+        flaws: &[21],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(callers_wait, [59_000, 33_000]),

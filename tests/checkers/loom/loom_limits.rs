@@ -23,7 +23,7 @@ use super::model::{Body, Expect, Main, Model};
 pub(crate) const MODELS: &[Model] = &[Model {
     name: "loom_limits.swap_and_store",
     shows: "a false alarm: loom orders a store before a swap that did not see it",
-    errata: &[],
+    flaws: &[],
     bound: Exhaustive,
     expect: Expect::Fails("the store is lost"),
     body: Body::Roles(swap_and_store, [0, 0]),

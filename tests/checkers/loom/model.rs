@@ -14,8 +14,8 @@ pub(crate) struct Model {
     pub(crate) name: &'static str,
     /// What it shows, in one line.
     pub(crate) shows: &'static str,
-    /// The rows of the errata it reproduces, empty for none.
-    pub(crate) errata: &'static [u8],
+    /// The rows of the table of flaws it reproduces, empty for none.
+    pub(crate) flaws: &'static [u8],
     /// How many pre-emptions an interleaving may have.
     pub(crate) bound: Bound,
     /// What the exploration must end with.

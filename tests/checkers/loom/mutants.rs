@@ -6,8 +6,8 @@
 /// One change of the source, and the models that must notice it.
 pub(crate) struct Mutant {
     pub(crate) name: &'static str,
-    /// The rows of the errata that it brings back, empty for none.
-    pub(crate) errata: &'static [u8],
+    /// The rows of the table of flaws that it brings back, empty for none.
+    pub(crate) flaws: &'static [u8],
     /// The file, from the root of the workspace.
     pub(crate) file: &'static str,
     pub(crate) find: &'static str,
@@ -57,7 +57,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The ring.
     Mutant {
         name: "ring.publish.release",
-        errata: &[],
+        flaws: &[],
         file: RING_OWNER,
         find: "self.ring.tail.store(tail, Ordering::Release)",
         replace: "self.ring.tail.store(tail, Ordering::Relaxed)",
@@ -65,7 +65,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.publish.acquire",
-        errata: &[],
+        flaws: &[],
         file: RING_SHARED,
         find: "(head, self.tail.load(Ordering::Acquire))",
         replace: "(head, self.tail.load(Ordering::Relaxed))",
@@ -73,7 +73,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.reuse.release",
-        errata: &[10],
+        flaws: &[10],
         file: RING_SHARED,
         find: "let order = (Ordering::AcqRel, Ordering::Acquire);",
         replace: "let order = (Ordering::Acquire, Ordering::Acquire);",
@@ -81,7 +81,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.reuse.acquire_by_push",
-        errata: &[10],
+        flaws: &[10],
         file: RING_SHARED,
         find: "Head::from_bits(self.head.load(Ordering::Acquire))",
         replace: "Head::from_bits(self.head.load(Ordering::Relaxed))",
@@ -89,7 +89,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.reuse.acquire_by_pop",
-        errata: &[10],
+        flaws: &[10],
         file: RING_SHARED,
         find: "let order = (Ordering::AcqRel, Ordering::Acquire);",
         replace: "let order = (Ordering::AcqRel, Ordering::Relaxed);",
@@ -97,7 +97,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.forward.release_by_claim",
-        errata: &[],
+        flaws: &[],
         file: RING_SHARED,
         find: "match self.swap_head(head, head.claimed(count)) {",
         replace: "match self.head.compare_exchange(head.bits(), head.claimed(count).bits(), Ordering::Relaxed, Ordering::Acquire).map(drop) {",
@@ -105,7 +105,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.forward.release_by_pop",
-        errata: &[],
+        flaws: &[],
         file: RING_OWNER,
         find: "match self.ring.swap_head(head, head.popped()) {",
         replace: "match self.ring.head.compare_exchange(head.bits(), head.popped().bits(), Ordering::Relaxed, Ordering::Acquire).map(drop).map_err(Head::from_bits) {",
@@ -113,7 +113,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.finish.before_copy",
-        errata: &[6],
+        flaws: &[6],
         file: RING_STEALER,
         find: "let item = claim.take_first();\n                chaos::point(\"ring.steal.moved\");\n                claim.finish();",
         replace: "let twin = unsafe { core::ptr::read(&claim) };\n                claim.finish();\n                let item = twin.take_first();",
@@ -121,7 +121,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.claim.beside_another",
-        errata: &[],
+        flaws: &[],
         file: RING_SHARED,
         find: "        if head.is_claimed() {\n            return Steal::Retry;\n        }\n",
         replace: "",
@@ -129,7 +129,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.room.unchecked",
-        errata: &[9],
+        flaws: &[9],
         file: RING_STEALER,
         find: "limit.clamp(1, thief.room() as usize + 1)",
         replace: "limit.clamp(1, N)",
@@ -137,7 +137,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.room.ignores_claims",
-        errata: &[9],
+        flaws: &[9],
         file: RING_OWNER,
         find: "let steal = self.refresh_head().steal();",
         replace: "let steal = self.refresh_head().real();",
@@ -145,7 +145,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.push.ignores_claims",
-        errata: &[2, 6],
+        flaws: &[2, 6],
         file: RING_OWNER,
         find: "self.tail.get().wrapping_sub(head.steal()) <",
         replace: "self.tail.get().wrapping_sub(head.real()) <",
@@ -153,7 +153,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.push.full_unchecked",
-        errata: &[2],
+        flaws: &[2],
         file: RING_OWNER,
         find: "has_room(self.head.get()) || has_room(self.refresh_head())",
         replace: "has_room(self.head.get()) || has_room(self.refresh_head()) || true",
@@ -161,7 +161,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.pop.ends_claim",
-        errata: &[],
+        flaws: &[],
         file: HEAD,
         find: "Self::pack(self.steal(), real)\n        } else {",
         replace: "Self::at(real)\n        } else {",
@@ -169,7 +169,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.chain.published_before_copy",
-        errata: &[],
+        flaws: &[],
         file: RING_STEALER,
         find: "unsafe { claim.move_rest(&thief.ring.slots, tail) };\n                chaos::point(\"ring.steal.moved\");\n                thief.publish(tail.wrapping_add(claim.count - 1));",
         replace: "thief.publish(tail.wrapping_add(claim.count - 1));\n                unsafe { claim.move_rest(&thief.ring.slots, tail) };",
@@ -177,7 +177,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.overflow.unclaimed",
-        errata: &[],
+        flaws: &[],
         file: RING_OWNER,
         find: "self.ring.swap_head(head, head.claimed(1)).is_ok()",
         replace: "self.ring.load_head() == head",
@@ -185,7 +185,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.overflow.looks_empty",
-        errata: &[12],
+        flaws: &[12],
         file: RING_OWNER,
         find: "self.ring.swap_head(head, head.claimed(1)).is_ok()",
         replace: "self.ring.swap_head(head, head.claimed(N as u32 / 2)).is_ok()",
@@ -193,7 +193,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.overflow.release",
-        errata: &[],
+        flaws: &[],
         file: RING_OWNER,
         find: "self.ring.head.store(head.bits(), Ordering::Release);",
         replace: "self.ring.head.store(head.bits(), Ordering::Relaxed);",
@@ -201,7 +201,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.overflow.cut_last",
-        errata: &[],
+        flaws: &[],
         file: RING_OWNER,
         find: "self.publish(kept);\n                chaos::point(\"ring.overflow.cut\");\n                // ORDERING(ring.forward): release side; otherwise a thief could\n                // see this head with a tail from before it.\n                self.ring.head.store(head.bits(), Ordering::Release);",
         replace: "self.ring.head.store(head.bits(), Ordering::Release);\n                self.publish(kept);",
@@ -209,7 +209,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.overflow.moves_oldest",
-        errata: &[11],
+        flaws: &[11],
         file: RING_OWNER,
         find: ".move_out(kept, Ring::<T, N>::HALF, &mut newer)",
         replace: ".move_out(head.real(), Ring::<T, N>::HALF, &mut newer)",
@@ -217,7 +217,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.overflow.beside_thief",
-        errata: &[],
+        flaws: &[],
         file: RING_OWNER,
         find: "if head.is_claimed() {\n                return Err",
         replace: "if false {\n                return Err",
@@ -225,7 +225,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.drop.forgets",
-        errata: &[],
+        flaws: &[],
         file: RING_SHARED,
         find: "let count = tail.wrapping_sub(head.real());\n        let mut rest",
         replace: "let count = 0 * tail;\n        let mut rest",
@@ -233,7 +233,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "ring.len.of_two_moments",
-        errata: &[],
+        flaws: &[],
         file: RING_SHARED,
         find: "if self.load_head() == head {",
         replace: "if self.load_head() == head || true {",
@@ -242,7 +242,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The Chase-Lev deque.
     Mutant {
         name: "chase_lev.no_owner_fence",
-        errata: &[4],
+        flaws: &[4],
         file: BARRIER,
         find: "    target.store(value, Ordering::Release);\n    fence(Ordering::SeqCst);",
         replace: "    target.store(value, Ordering::SeqCst);",
@@ -253,7 +253,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.no_thief_fence",
-        errata: &[5],
+        flaws: &[5],
         file: DEQUE_STEALER,
         find: "        R::look();\n        top\n",
         replace: "        top\n",
@@ -261,7 +261,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.no_batch_fence",
-        errata: &[5, 7],
+        flaws: &[5, 7],
         file: BARRIER,
         find: "pub fn fence_after_swap() {\n    fence(Ordering::SeqCst);",
         replace: "pub fn fence_after_swap() {",
@@ -269,7 +269,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.batch_without_cas",
-        errata: &[7],
+        flaws: &[7],
         file: DEQUE_STEALER,
         find: "match self.take(top + taken as i64) {",
         replace: "let next = top + taken as i64;\n                let bits = unsafe { &*self.deque.buffer.load(Ordering::Acquire) }.load(next);\n                self.deque.top.store(next + 1, Ordering::SeqCst);\n                match Steal::Success(unsafe { bits.into_item() }) {",
@@ -277,7 +277,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.publish.release",
-        errata: &[],
+        flaws: &[],
         file: DEQUE_OWNER,
         find: "self.deque.bottom.store(bottom, Ordering::Release);",
         replace: "self.deque.bottom.store(bottom, Ordering::Relaxed);",
@@ -285,7 +285,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.publish.release_by_pop",
-        errata: &[],
+        flaws: &[],
         file: BARRIER,
         find: "target.store(value, Ordering::Release);",
         replace: "target.store(value, Ordering::Relaxed);",
@@ -293,7 +293,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.publish.acquire",
-        errata: &[],
+        flaws: &[],
         file: DEQUE_STEALER,
         find: "let bottom = self.deque.bottom.load(Ordering::SeqCst);",
         replace: "let bottom = self.deque.bottom.load(Ordering::Relaxed);",
@@ -301,7 +301,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.grow.release",
-        errata: &[8],
+        flaws: &[8],
         file: DEQUE_OWNER,
         find: "self.deque.buffer.store(grown, Ordering::Release);",
         replace: "self.deque.buffer.store(grown, Ordering::Relaxed);",
@@ -309,7 +309,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.grow.acquire",
-        errata: &[8],
+        flaws: &[8],
         file: DEQUE_STEALER,
         find: "let buffer = self.deque.buffer.load(Ordering::Acquire);",
         replace: "let buffer = self.deque.buffer.load(Ordering::Relaxed);",
@@ -317,7 +317,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.grow.frees_old_buffer",
-        errata: &[8],
+        flaws: &[8],
         file: BUFFER,
         find: "        grown\n    }\n\n    /// Frees",
         replace: "        drop(unsafe { Box::from_raw(this) });\n        unsafe { (*grown).older = ptr::null_mut() };\n        grown\n    }\n\n    /// Frees",
@@ -325,7 +325,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.push.full_unchecked",
-        errata: &[2, 6],
+        flaws: &[2, 6],
         file: DEQUE_OWNER,
         find: "self.bottom.get() - top < capacity",
         replace: "self.bottom.get() - top <= capacity",
@@ -333,7 +333,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.last_item.without_cas",
-        errata: &[1],
+        flaws: &[1],
         file: DEQUE_OWNER,
         find: "self.deque.swap_top(last).ok()?;",
         replace: "self.deque.top.store(last + 1, Ordering::SeqCst);",
@@ -341,7 +341,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.copy_after_cas",
-        errata: &[6],
+        flaws: &[6],
         file: DEQUE_STEALER,
         find: "Ok(()) => Steal::Success(unsafe { bits.into_item() }),",
         replace: "Ok(()) => Steal::Success(unsafe { drop(bits); (&*buffer).load(top).into_item() }),",
@@ -349,7 +349,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.steal.buffer_before_bottom",
-        errata: &[8],
+        flaws: &[8],
         file: DEQUE_STEALER,
         find: "        let bottom = self.deque.bottom.load(Ordering::SeqCst);\n        if bottom - top <= 0 {\n            return Steal::Empty;\n        }\n        chaos::point(\"deque.steal.observed\");\n        // ORDERING(deque.grow): acquire side.\n        let buffer = self.deque.buffer.load(Ordering::Acquire);\n",
         replace: "        let buffer = self.deque.buffer.load(Ordering::Acquire);\n        let bottom = self.deque.bottom.load(Ordering::SeqCst);\n        if bottom - top <= 0 {\n            return Steal::Empty;\n        }\n",
@@ -357,7 +357,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.len.of_two_moments",
-        errata: &[],
+        flaws: &[],
         file: DEQUE_SHARED,
         find: "if self.top.load(Ordering::Relaxed) == top {",
         replace: "if self.top.load(Ordering::Relaxed) == top || true {",
@@ -365,7 +365,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "chase_lev.drop.forgets",
-        errata: &[],
+        flaws: &[],
         file: DEQUE_SHARED,
         find: "rest.extend((top..bottom).map(",
         replace: "rest.extend((top..top).map(",
@@ -374,7 +374,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The slot.
     Mutant {
         name: "slot.publish.release_by_store",
-        errata: &[],
+        flaws: &[],
         file: SLOT,
         find: "self.slot.item.store(raw, Ordering::Release);",
         replace: "self.slot.item.store(raw, Ordering::Relaxed);",
@@ -382,7 +382,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "slot.publish.release_by_swap",
-        errata: &[],
+        flaws: &[],
         file: SLOT,
         find: "self.slot.item.swap(raw, Ordering::Release)",
         replace: "self.slot.item.swap(raw, Ordering::Relaxed)",
@@ -390,7 +390,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "slot.publish.acquire",
-        errata: &[],
+        flaws: &[],
         file: SLOT,
         find: "self.item.swap(ptr::null_mut(), Ordering::Acquire)",
         replace: "self.item.swap(ptr::null_mut(), Ordering::Relaxed)",
@@ -398,7 +398,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "slot.take.load_and_store",
-        errata: &[1],
+        flaws: &[1],
         file: SLOT,
         find: "self.adopt(self.item.swap(ptr::null_mut(), Ordering::Acquire))",
         replace: "let raw = self.item.load(Ordering::Acquire);\n        self.item.store(ptr::null_mut(), Ordering::Release);\n        self.adopt(raw)",
@@ -406,7 +406,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "slot.evict.load_and_store",
-        errata: &[1],
+        flaws: &[1],
         file: SLOT,
         find: "self.slot.adopt(self.slot.item.swap(raw, Ordering::Release))",
         replace: "let old = self.slot.item.load(Ordering::Acquire);\n        self.slot.item.store(raw, Ordering::Release);\n        self.slot.adopt(old)",
@@ -414,7 +414,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "slot.evict.overwrites",
-        errata: &[2],
+        flaws: &[2],
         file: SLOT,
         find: "if self.slot.is_empty() {",
         replace: "if true {",
@@ -422,7 +422,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "slot.drop.forgets",
-        errata: &[],
+        flaws: &[],
         file: SLOT,
         find: "drop(self.take());",
         replace: "",
@@ -431,7 +431,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The parker.
     Mutant {
         name: "park.token.release",
-        errata: &[],
+        flaws: &[],
         file: TOKEN,
         find: "self.word.swap(NOTIFIED, Ordering::Release)",
         replace: "self.word.swap(NOTIFIED, Ordering::Relaxed)",
@@ -439,7 +439,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.token.acquire_by_arrive",
-        errata: &[],
+        flaws: &[],
         file: TOKEN,
         find: "self.word.fetch_sub(1, Ordering::Acquire)",
         replace: "self.word.fetch_sub(1, Ordering::Relaxed)",
@@ -447,7 +447,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.token.acquire_by_take",
-        errata: &[],
+        flaws: &[],
         file: TOKEN,
         find: "compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed)",
         replace: "compare_exchange(NOTIFIED, EMPTY, Ordering::Relaxed, Ordering::Relaxed)",
@@ -455,7 +455,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.token.acquire_by_withdraw",
-        errata: &[],
+        flaws: &[],
         file: TOKEN,
         find: "self.word.swap(EMPTY, Ordering::Acquire);",
         replace: "self.word.swap(EMPTY, Ordering::Relaxed);",
@@ -463,7 +463,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.withdraw.overwrites",
-        errata: &[15],
+        flaws: &[15],
         file: TOKEN,
         find: "self.word.swap(EMPTY, Ordering::Acquire);",
         replace: "self.word.store(EMPTY, Ordering::Release);",
@@ -471,7 +471,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.give.skips_if_given",
-        errata: &[],
+        flaws: &[],
         file: TOKEN,
         find: "let found = self.word.swap(",
         replace: "if self.word.load(Ordering::Relaxed) == NOTIFIED {\n            return;\n        }\n        let found = self.word.swap(",
@@ -479,7 +479,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.give.wakes_nobody",
-        errata: &[13],
+        flaws: &[13],
         file: TOKEN,
         find: "if found == PARKED {",
         replace: "if found == NOTIFIED {",
@@ -487,7 +487,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.sleep.returns_on_any_wake",
-        errata: &[],
+        flaws: &[],
         file: TOKEN,
         find: "self.word.wait(PARKED);\n            if self.take() {",
         replace: "self.word.wait(PARKED);\n            if self.take() || true {",
@@ -495,7 +495,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.futex.wakes_without_lock",
-        errata: &[17],
+        flaws: &[17],
         file: FUTEX,
         find: "        drop(self.lock());\n",
         replace: "",
@@ -503,7 +503,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "park.futex.sleeps_unchecked",
-        errata: &[14],
+        flaws: &[14],
         file: FUTEX,
         find: "(self.word.load(Ordering::Relaxed) == expected).then_some(gate)",
         replace: "(self.word.load(Ordering::Relaxed) == expected || true).then_some(gate)",
@@ -512,7 +512,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The executor: pushes and sleeps.
     Mutant {
         name: "exec.push.no_fence",
-        errata: &[14],
+        flaws: &[14],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        // ORDERING(sleep.raised): acquire side; without",
         replace: "        // ORDERING(sleep.raised): acquire side; without",
@@ -524,7 +524,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.push.no_fence_after_batch",
-        errata: &[14],
+        flaws: &[14],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        // ORDERING(sleep.raised): acquire side.\n        let searching =",
         replace: "        let searching =",
@@ -532,7 +532,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.push.no_fence_after_pinned",
-        errata: &[14],
+        flaws: &[14],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        self.table.take(worker)",
         replace: "        self.table.take(worker)",
@@ -540,7 +540,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.wait.no_fence_against_pinned",
-        errata: &[14],
+        flaws: &[14],
         file: SLEEP,
         find: "        // or the worker sees the task.\n        fence(Ordering::SeqCst);",
         replace: "        // or the worker sees the task.",
@@ -548,7 +548,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.push.wakes_nobody",
-        errata: &[13],
+        flaws: &[13],
         file: SLEEP,
         find: "            return None;\n        }\n        self.take_sleeper()\n    }\n\n    /// As",
         replace: "            return None;\n        }\n        None\n    }\n\n    /// As",
@@ -556,7 +556,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.push.batch_wakes_one",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "for _ in searching..count {",
         replace: "for _ in searching..count.min(1) {",
@@ -564,7 +564,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.push.notified_before_counted",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "        if !self.is_in_driver(worker) {\n            // ORDERING(sleep.raised): release side.\n            self.searching.fetch_add(1, Ordering::Release);\n        }\n        chaos::point(\"sleep.push.counted\");",
         replace: "        self.notified[worker].store(true, Ordering::Release);\n        self.searching.fetch_add(1, Ordering::Relaxed);\n        return Sleeper(worker);",
@@ -572,7 +572,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.push.counted_in_driver",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "        if !self.is_in_driver(worker) {\n",
         replace: "        if true {\n",
@@ -580,7 +580,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.wake_up.not_counted_in_driver",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "            if self.is_in_driver(parking.worker) {\n",
         replace: "            if false {\n",
@@ -588,7 +588,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.park.no_fence",
-        errata: &[14],
+        flaws: &[14],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        chaos::point(\"sleep.park.fenced\");",
         replace: "",
@@ -600,7 +600,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.park.counted_for_ever",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "            self.searching.fetch_sub(1, Ordering::AcqRel);",
         replace: "",
@@ -608,7 +608,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.cancel.not_counted",
-        errata: &[15],
+        flaws: &[15],
         file: SLEEP,
         find: "        self.searching.fetch_add(1, Ordering::Release);\n        Ok(self.depart(parking))",
         replace: "        Ok(self.depart(parking))",
@@ -616,7 +616,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.wake_up.any_return_counts",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "notified.load(Ordering::Relaxed) && notified.swap(false, Ordering::Acquire)",
         replace: "notified.swap(false, Ordering::Acquire) || true",
@@ -624,7 +624,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.wake_up.stays_notified",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "notified.swap(false, Ordering::Acquire)",
         replace: "notified.load(Ordering::Acquire)",
@@ -632,7 +632,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.found.wakes_nobody",
-        errata: &[22],
+        flaws: &[22],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        someone_parked()",
         replace: "        let _ = someone_parked;\n        false",
@@ -640,7 +640,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.found.no_fence",
-        errata: &[22],
+        flaws: &[22],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        someone_parked()",
         replace: "        someone_parked()",
@@ -652,7 +652,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.found.searched_relaxed",
-        errata: &[22],
+        flaws: &[22],
         file: SLEEP,
         find: "if self.searching.fetch_sub(1, Ordering::AcqRel) != 1 {",
         replace: "if self.searching.fetch_sub(1, Ordering::Relaxed) != 1 {",
@@ -660,7 +660,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.table.take_ignores_loss",
-        errata: &[15],
+        flaws: &[15],
         file: TABLE,
         find: "let taken = word.fetch_and(!bit, Ordering::Acquire) & bit != 0;",
         replace: "let taken = word.fetch_and(!bit, Ordering::Acquire) & bit != 0 || true;",
@@ -668,7 +668,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.table.entered_release",
-        errata: &[],
+        flaws: &[],
         file: TABLE,
         find: "word.fetch_or(bit, Ordering::Release)",
         replace: "word.fetch_or(bit, Ordering::Relaxed)",
@@ -676,7 +676,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.table.entered_acquire",
-        errata: &[],
+        flaws: &[],
         file: TABLE,
         find: "word.fetch_and(!bit, Ordering::Acquire)",
         replace: "word.fetch_and(!bit, Ordering::Relaxed)",
@@ -684,7 +684,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.departure_unseen",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "        all && self.table.departures() == before",
         replace: "        all && before == before",
@@ -696,7 +696,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.no_fence_at_departure",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        Searching(())",
         replace: "        Searching(())",
@@ -708,7 +708,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.departs_release",
-        errata: &[],
+        flaws: &[],
         file: TABLE,
         find: "self.departures.fetch_add(1, Ordering::Release)",
         replace: "self.departures.fetch_add(1, Ordering::Relaxed)",
@@ -716,7 +716,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.departs_acquire",
-        errata: &[],
+        flaws: &[],
         file: TABLE,
         find: "self.departures.load(Ordering::Acquire)",
         replace: "self.departures.load(Ordering::Relaxed)",
@@ -724,7 +724,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.no_fence_at_departure_with_work",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "        fence(Ordering::SeqCst);\n        Ok(())",
         replace: "        Ok(())",
@@ -736,7 +736,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.ignores_searchers",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "&& self.nobody_searches() && {",
         replace: "&& {",
@@ -744,7 +744,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.no_fence_after_searchers",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "older count at P3.\n            fence(Ordering::SeqCst);",
         replace: "older count at P3.",
@@ -752,7 +752,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.no_fence_at_ask",
-        errata: &[18],
+        flaws: &[18],
         file: QUIET,
         find: "DRAINING, Ordering::Relaxed);\n        // ORDERING(quiet.look): Q2.\n        fence(Ordering::SeqCst);",
         replace: "DRAINING, Ordering::Relaxed);",
@@ -760,7 +760,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.no_fence_after_end",
-        errata: &[18],
+        flaws: &[18],
         file: QUIET,
         find: "        fence(Ordering::SeqCst);\n        self.is_wanted()",
         replace: "        self.is_wanted()",
@@ -769,7 +769,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The executor: the monitor and the driver.
     Mutant {
         name: "exec.monitor.no_fence_at_sleep",
-        errata: &[18],
+        flaws: &[18],
         file: MONITOR,
         find: "may miss each other.\n        fence(Ordering::SeqCst);\n",
         replace: "may miss each other.\n",
@@ -783,7 +783,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.no_look_at_sleep",
-        errata: &[18],
+        flaws: &[18],
         file: MONITOR,
         find: "        if is_something_to_watch() {",
         replace: "        if is_something_to_watch() && false {",
@@ -791,7 +791,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.looks_before_it_says_so",
-        errata: &[18],
+        flaws: &[18],
         file: MONITOR,
         find: "        if !self.change(AWAKE, ASLEEP) {\n            return; // It is gone.\n        }\n",
         replace: "        let something = is_something_to_watch();\n        let is_something_to_watch = || something;\n        if !self.change(AWAKE, ASLEEP) {\n            return; // It is gone.\n        }\n",
@@ -799,7 +799,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.stays_asleep_with_work",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "            // If this changes nothing, someone has called.\n            self.change(ASLEEP, AWAKE);\n",
         replace: "",
@@ -807,7 +807,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.call_changes_nothing",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "ASLEEP if self.change(ASLEEP, AWAKE) => MonitorCall::Unpark,",
         replace: "ASLEEP => MonitorCall::Unpark,",
@@ -815,7 +815,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.call_by_store",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "ASLEEP if self.change(ASLEEP, AWAKE) => MonitorCall::Unpark,",
         replace: "ASLEEP => {\n                self.0.store(AWAKE, Ordering::Relaxed);\n                MonitorCall::Unpark\n            }",
@@ -823,7 +823,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.started_twice",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "ABSENT if self.change(ABSENT, AWAKE) => MonitorCall::Start,",
         replace: "ABSENT => {\n                self.0.store(AWAKE, Ordering::Relaxed);\n                MonitorCall::Start\n            }",
@@ -831,7 +831,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.refused_stays_awake",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "        self.change(AWAKE, ABSENT);\n",
         replace: "",
@@ -839,7 +839,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.sleeps_over_the_end",
-        errata: &[18],
+        flaws: &[18],
         file: MONITOR,
         find: "        if !self.change(AWAKE, ASLEEP) {\n            return; // It is gone.\n        }\n",
         replace: "        self.0.store(ASLEEP, Ordering::Relaxed);\n",
@@ -847,7 +847,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.refused_by_store",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "        self.change(AWAKE, ABSENT);\n",
         replace: "        self.0.store(ABSENT, Ordering::Relaxed);\n",
@@ -855,7 +855,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.end_leaves_it_asleep",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "        self.0.swap(GONE, Ordering::Relaxed);\n",
         replace: "        self.change(AWAKE, GONE);\n",
@@ -863,7 +863,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.needs_no_call_when_asleep",
-        errata: &[],
+        flaws: &[],
         file: MONITOR,
         find: "self.0.load(Ordering::Relaxed) < AWAKE",
         replace: "self.0.load(Ordering::Relaxed) < ASLEEP",
@@ -871,7 +871,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.nobody_ignores_sleepers",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "self.searching.load(Ordering::Relaxed) == 0 && self.table.is_empty()",
         replace: "self.searching.load(Ordering::Relaxed) == 0",
@@ -879,7 +879,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.nobody_ignores_searchers",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "self.searching.load(Ordering::Relaxed) == 0 && self.table.is_empty()",
         replace: "self.table.is_empty()",
@@ -887,7 +887,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.nobody_is_never_seen",
-        errata: &[],
+        flaws: &[],
         file: SLEEP,
         find: "self.searching.load(Ordering::Relaxed) == 0 && self.table.is_empty()",
         replace: "false",
@@ -895,7 +895,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.monitor.newborn_uncounted",
-        errata: &[22],
+        flaws: &[22],
         file: SLEEP,
         find: "        sleep.searching.store(workers, Ordering::Relaxed);\n",
         replace: "        let _ = &sleep;\n",
@@ -903,7 +903,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.driver.seat_release",
-        errata: &[],
+        flaws: &[],
         file: SEAT,
         find: "self.taken.store(false, Ordering::Release)",
         replace: "self.taken.store(false, Ordering::Relaxed)",
@@ -911,7 +911,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.driver.seat_acquire",
-        errata: &[],
+        flaws: &[],
         file: SEAT,
         find: "self.taken.swap(true, Ordering::Acquire)",
         replace: "self.taken.swap(true, Ordering::Relaxed)",
@@ -919,7 +919,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.driver.seat_by_store",
-        errata: &[],
+        flaws: &[],
         file: SEAT,
         find: "!self.taken.swap(true, Ordering::Acquire)",
         replace: "{\n            self.taken.store(true, Ordering::SeqCst);\n            true\n        }",
@@ -927,7 +927,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.driver.no_fence_at_leave",
-        errata: &[],
+        flaws: &[],
         file: SEAT,
         find: "see it parked.\n        fence(Ordering::SeqCst);\n",
         replace: "see it parked.\n",
@@ -935,7 +935,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.driver.is_missed_while_parking",
-        errata: &[],
+        flaws: &[],
         file: SEAT,
         find: "    pub fn was_missed(&self) -> bool {\n        self.is_free()",
         replace: "    pub fn was_missed(&self) -> bool {\n        false",
@@ -944,7 +944,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The executor: queues and lives.
     Mutant {
         name: "exec.injector.close_stays_open",
-        errata: &[],
+        flaws: &[],
         file: LOCKED_QUEUE,
         find: "queue.take().into_iter().flatten()",
         replace: "queue.as_mut().map(std::mem::take).into_iter().flatten()",
@@ -955,7 +955,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.injector.push_leaves_len",
-        errata: &[14],
+        flaws: &[14],
         file: LOCKED_QUEUE,
         find: "        append(open, items);\n        self.len.store(open.len(), Ordering::Relaxed);",
         replace: "        append(open, items);",
@@ -963,7 +963,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.injector.close_leaves_len",
-        errata: &[],
+        flaws: &[],
         file: LOCKED_QUEUE,
         find: "self.len.store(0, Ordering::Relaxed);",
         replace: "",
@@ -971,7 +971,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.population.no_bias",
-        errata: &[],
+        flaws: &[],
         file: POPULATION,
         find: "const BIAS: i64 = 1 << 62;",
         replace: "const BIAS: i64 = 1;",
@@ -982,7 +982,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.population.end_release",
-        errata: &[],
+        flaws: &[],
         file: POPULATION,
         find: "self.outside.fetch_sub(1, Ordering::AcqRel) == 1",
         replace: "self.outside.fetch_sub(1, Ordering::Acquire) == 1",
@@ -990,7 +990,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.population.end_acquire",
-        errata: &[],
+        flaws: &[],
         file: POPULATION,
         find: "self.outside.fetch_sub(1, Ordering::AcqRel) == 1",
         replace: "self.outside.fetch_sub(1, Ordering::Release) == 1",
@@ -998,7 +998,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.population.unite_release",
-        errata: &[],
+        flaws: &[],
         file: POPULATION,
         find: "self.outside.fetch_add(rest, Ordering::AcqRel)",
         replace: "self.outside.fetch_add(rest, Ordering::Acquire)",
@@ -1006,7 +1006,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.population.unite_acquire",
-        errata: &[],
+        flaws: &[],
         file: POPULATION,
         find: "self.outside.fetch_add(rest, Ordering::AcqRel)",
         replace: "self.outside.fetch_add(rest, Ordering::Release)",
@@ -1014,7 +1014,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.population.joins_after_end",
-        errata: &[],
+        flaws: &[],
         file: POPULATION,
         find: "(count > 0).then_some(count + 1)",
         replace: "Some(count + 1)",
@@ -1025,7 +1025,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.refused.push_wakes_nobody",
-        errata: &[],
+        flaws: &[],
         file: REFUSED,
         find: "jobs.queue(line).extend(refused);\n        self.tell(jobs);",
         replace: "jobs.queue(line).extend(refused);",
@@ -1033,7 +1033,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.refused.line_is_private",
-        errata: &[],
+        flaws: &[],
         file: REFUSED,
         find: ".or_else(|| self.take_from_line(|_| true))",
         replace: "",
@@ -1041,7 +1041,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.refused.looks_again_without_the_lock",
-        errata: &[],
+        flaws: &[],
         file: REFUSED,
         find: "self.tell(self.lock());",
         replace: "self.changed.notify_all();",
@@ -1049,7 +1049,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.refused.does_not_wait_for_seats",
-        errata: &[],
+        flaws: &[],
         file: REGISTRY,
         find: "shard.closed && shard.taken == 0",
         replace: "shard.closed",
@@ -1057,7 +1057,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.refused.seat_is_left_in_silence",
-        errata: &[],
+        flaws: &[],
         file: REGISTRY,
         find: "let closed = shard.closed;",
         replace: "let closed = false;",
@@ -1065,7 +1065,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.inside.no_fence_at_enter",
-        errata: &[],
+        flaws: &[],
         file: INSIDE,
         find: "empty, but not why.\n        fence(Ordering::SeqCst);",
         replace: "empty, but not why.",
@@ -1073,7 +1073,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.inside.no_fence_at_look",
-        errata: &[],
+        flaws: &[],
         file: INSIDE,
         find: "the other side.\n        fence(Ordering::SeqCst);",
         replace: "the other side.",
@@ -1081,7 +1081,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.drain.inside.left_release",
-        errata: &[],
+        flaws: &[],
         file: INSIDE,
         find: "fetch_sub(1, Ordering::Release)",
         replace: "fetch_sub(1, Ordering::Relaxed)",
@@ -1092,7 +1092,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.registry.close_stays_open",
-        errata: &[],
+        flaws: &[],
         file: REGISTRY,
         find: "        shard.closed = true;\n",
         replace: "",
@@ -1100,7 +1100,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.registry.close_wakes_nobody",
-        errata: &[],
+        flaws: &[],
         file: REGISTRY,
         find: "shard.list.iter().filter_map(Entry::waker).collect();",
         replace: "Vec::new();",
@@ -1108,7 +1108,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.registry.seat_given_twice",
-        errata: &[],
+        flaws: &[],
         file: REGISTRY,
         find: "            self.free = next;",
         replace: "            let _ = next;",
@@ -1116,7 +1116,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.abort.slot.acquire",
-        errata: &[],
+        flaws: &[],
         file: ABORT,
         find: "        self.0.load(Ordering::Acquire)\n",
         replace: "        self.0.load(Ordering::Relaxed)\n",
@@ -1124,7 +1124,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.abort.slot.release",
-        errata: &[],
+        flaws: &[],
         file: ABORT,
         find: "            .compare_exchange(expected, word, Ordering::AcqRel, Ordering::Acquire);",
         replace: "            .compare_exchange(expected, word, Ordering::Acquire, Ordering::Acquire);",
@@ -1132,7 +1132,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.abort.flag_after_waker",
-        errata: &[],
+        flaws: &[],
         file: ABORT,
         find: "        self.0.flags.fetch_or(ABORTED, Ordering::Relaxed);\n        chaos::point(\"abort.flag.set\");\n        let waker = self.0.lock().waker.take();\n",
         replace: "        let waker = self.0.lock().waker.take();\n        self.0.flags.fetch_or(ABORTED, Ordering::Relaxed);\n",
@@ -1140,7 +1140,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.abort.looks_before_leaving",
-        errata: &[],
+        flaws: &[],
         file: ABORT,
         find: "        let mut waiting = self.lock();\n        waiting.waker = Some(waker);",
         replace: "        let aborted = self.has(ABORTED);\n        let mut waiting = self.lock();\n        waiting.waker = Some(waker);\n        if !aborted {\n            waiting.key = key;\n            return Wait::Begun;\n        }",
@@ -1148,7 +1148,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.abort.seat_of_another",
-        errata: &[],
+        flaws: &[],
         file: ABORT,
         find: ".compare_exchange(word, ENDED,",
         replace: ".compare_exchange(word, word,",
@@ -1156,7 +1156,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.scope.end.release",
-        errata: &[],
+        flaws: &[],
         file: SCOPE,
         find: "self.0.pending.fetch_sub(1, Ordering::Release)",
         replace: "self.0.pending.fetch_sub(1, Ordering::Relaxed)",
@@ -1164,7 +1164,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.scope.end.acquire",
-        errata: &[],
+        flaws: &[],
         file: SCOPE,
         find: "self.pending.load(Ordering::Acquire) == 0",
         replace: "self.pending.load(Ordering::Relaxed) == 0",
@@ -1173,7 +1173,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // Fork-join.
     Mutant {
         name: "exec.fork.uneven.no_owner_fence",
-        errata: &[4],
+        flaws: &[4],
         file: RACE,
         find: "        bottom.store(value, Ordering::Release);\n        // ORDERING(deque.race): owner's side.\n        asymmetric::light();",
         replace: "        bottom.store(value, Ordering::Release);",
@@ -1181,7 +1181,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.uneven.no_thief_fence",
-        errata: &[5],
+        flaws: &[5],
         file: RACE,
         find: "        // ORDERING(deque.race): thief's side; it fences for the owner as well.\n        asymmetric::heavy();",
         replace: "",
@@ -1189,7 +1189,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.latch.release",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "self.0.swap(SET, Ordering::Release) == ASLEEP",
         replace: "self.0.swap(SET, Ordering::Relaxed) == ASLEEP",
@@ -1197,7 +1197,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.latch.acquire",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "self.0.load(Ordering::Acquire) == SET",
         replace: "self.0.load(Ordering::Relaxed) == SET",
@@ -1205,7 +1205,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.latch.wakes_nobody",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "self.0.swap(SET, Ordering::Release) == ASLEEP",
         replace: "self.0.swap(SET, Ordering::Release) == SET",
@@ -1213,7 +1213,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.latch.sleep_overwrites",
-        errata: &[19],
+        flaws: &[19],
         file: LATCH,
         find: "            .compare_exchange(OPEN, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);",
         replace: "            .compare_exchange(OPEN, ASLEEP, Ordering::Relaxed, Ordering::Relaxed)\n            .or_else(|_| Ok::<_, usize>(self.0.swap(ASLEEP, Ordering::Relaxed)));",
@@ -1221,7 +1221,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.latch.set_before_result",
-        errata: &[],
+        flaws: &[],
         file: FORK_JOB,
         find: "        let outcome = contain(code);\n",
         replace: "        let asleep = this.latch.set();\n        let outcome = contain(code);\n        if asleep {\n            return Some(owner);\n        }\n",
@@ -1229,7 +1229,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.count.release",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "self.0.fetch_sub(ONE, Ordering::Release) == ONE | SLEEPS",
         replace: "self.0.fetch_sub(ONE, Ordering::Relaxed) == ONE | SLEEPS",
@@ -1237,7 +1237,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.count.acquire",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "self.0.load(Ordering::Acquire) < ONE",
         replace: "self.0.load(Ordering::Relaxed) < ONE",
@@ -1245,7 +1245,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.count.wakes_nobody",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "self.0.fetch_sub(ONE, Ordering::Release) == ONE | SLEEPS",
         replace: "self.0.fetch_sub(ONE, Ordering::Release) == ONE",
@@ -1253,7 +1253,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.push.no_fence",
-        errata: &[14],
+        flaws: &[14],
         file: SLEEP,
         find: "        // ORDERING(sleep.fork): P2, for both tables.\n        asymmetric::light();\n",
         replace: "",
@@ -1261,7 +1261,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.push.ignores_idle",
-        errata: &[13],
+        flaws: &[13],
         file: SLEEP,
         find: "!self.table.is_empty() || !idle.table.is_empty()\n    }\n\n    /// Between W3",
         replace: "!self.table.is_empty()\n    }\n\n    /// Steps P3",
@@ -1269,7 +1269,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.push.ignores_helpers",
-        errata: &[13],
+        flaws: &[13],
         file: SLEEP,
         find: "self.take_sleeper().or_else(|| idle.after_push())",
         replace: "idle.after_push()",
@@ -1277,7 +1277,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.helper_leaves.ignores_idle",
-        errata: &[22],
+        flaws: &[22],
         file: SLEEP,
         find: "            !self.table.is_empty() || !other.table.is_empty()\n",
         replace: "            !self.table.is_empty()\n",
@@ -1285,7 +1285,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.count.set_too_early",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "self.0.load(Ordering::Acquire) < ONE\n",
         replace: "self.0.load(Ordering::Acquire) < 2 * ONE\n",
@@ -1293,7 +1293,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.fork.count.wakes_too_early",
-        errata: &[],
+        flaws: &[],
         file: LATCH,
         find: "== ONE | SLEEPS",
         replace: "== (2 * ONE) | SLEEPS",
@@ -1302,7 +1302,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // Task graphs.
     Mutant {
         name: "exec.graph.ready.relaxed",
-        errata: &[],
+        flaws: &[],
         file: CTX,
         find: "fetch_sub(1, Ordering::AcqRel) == 1 {\n                ready(next);",
         replace: "fetch_sub(1, Ordering::Relaxed) == 1 {\n                ready(next);",
@@ -1310,7 +1310,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.cancel.wakes_nobody",
-        errata: &[],
+        flaws: &[],
         file: CANCEL,
         find: "            ignore_panic(|| waker.wake());\n",
         replace: "            ignore_panic(|| drop(waker));\n",
@@ -1318,7 +1318,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.branch.does_not_look_again",
-        errata: &[],
+        flaws: &[],
         file: CANCEL,
         find: "                    // After leaving the waker: see the module docs.\n                    if self.is_cancelled() {",
         replace: "                    if false {",
@@ -1326,7 +1326,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.left.release",
-        errata: &[],
+        flaws: &[],
         file: BRANCH,
         find: "ctx.shared.live.fetch_sub(1, Ordering::AcqRel) == 1",
         replace: "ctx.shared.live.fetch_sub(1, Ordering::Relaxed) == 1",
@@ -1334,7 +1334,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.left.acquire",
-        errata: &[],
+        flaws: &[],
         file: RUN,
         find: "left before `live` is read again.\n    if ctx.shared.live.load(Ordering::Acquire) == 0 {",
         replace: "left before `live` is read again.\n    if ctx.shared.live.load(Ordering::Relaxed) == 0 {",
@@ -1342,7 +1342,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.left.acquire_again",
-        errata: &[],
+        flaws: &[],
         file: RUN,
         find: "    // finds 0.\n    if ctx.shared.live.load(Ordering::Acquire) == 0 {",
         replace: "    // finds 0.\n    if ctx.shared.live.load(Ordering::Relaxed) == 0 {",
@@ -1350,7 +1350,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.left.wakes_nobody",
-        errata: &[],
+        flaws: &[],
         file: BRANCH,
         find: "            ignore_panic(|| run.wake());\n",
         replace: "            ignore_panic(|| drop(run));\n",
@@ -1358,7 +1358,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.left.does_not_look_again",
-        errata: &[],
+        flaws: &[],
         file: RUN,
         find: "    // finds 0.\n    if ctx.shared.live.load(Ordering::Acquire) == 0 {",
         replace: "    if false {",
@@ -1366,7 +1366,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.slot.published_before_written",
-        errata: &[],
+        flaws: &[],
         file: GRAPH_SLOT,
         find: "        self.value.with_mut(|cell| {\n            // SAFETY: only this thread",
         replace: "        self.state.store(FULL, Ordering::Release);\n        self.value.with_mut(|cell| {\n            // SAFETY: only this thread",
@@ -1374,7 +1374,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.slot.publish.release",
-        errata: &[],
+        flaws: &[],
         file: GRAPH_SLOT,
         find: "        self.state.store(FULL, Ordering::Release);",
         replace: "        self.state.store(FULL, Ordering::Relaxed);",
@@ -1382,7 +1382,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.slot.publish.acquire",
-        errata: &[],
+        flaws: &[],
         file: GRAPH_SLOT,
         find: "            FULL,\n            Ordering::Acquire,",
         replace: "            FULL,\n            Ordering::Relaxed,",
@@ -1390,7 +1390,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.slot.share.acquire",
-        errata: &[],
+        flaws: &[],
         file: GRAPH_SLOT,
         find: "                state + READER,\n                Ordering::Acquire,",
         replace: "                state + READER,\n                Ordering::Relaxed,",
@@ -1398,7 +1398,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "exec.graph.slot.return.release",
-        errata: &[],
+        flaws: &[],
         file: GRAPH_SLOT,
         find: "fetch_sub(READER, Ordering::Release)",
         replace: "fetch_sub(READER, Ordering::Relaxed)",
@@ -1407,7 +1407,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     // The sleepers of `compat/async-executor`.
     Mutant {
         name: "compat.push.no_fence",
-        errata: &[14],
+        flaws: &[14],
         file: COMPAT,
         find: "        fence(Ordering::SeqCst);\n        if self.searching.load(Ordering::Relaxed) == 0 {",
         replace: "        if self.searching.load(Ordering::Relaxed) == 0 {",
@@ -1415,7 +1415,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.push.relies_on_its_own_thread",
-        errata: &[],
+        flaws: &[],
         file: COMPAT,
         find: "            let other = list.take_last(|sleeper| sleeper.thread != thread);\n",
         replace: "            let is_alone = own.is_none();\n            let other = list.take_last(|sleeper| is_alone && sleeper.thread != thread);\n",
@@ -1423,7 +1423,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.push.counts_the_called",
-        errata: &[],
+        flaws: &[],
         file: COMPAT,
         find: "            list.called.extend(own.iter().map(|sleeper| sleeper.number));\n            let other = list.take_last(|sleeper| sleeper.thread != thread);\n            if other.is_some() {",
         replace: "            let other = list.take_last(|sleeper| sleeper.thread != thread);\n            own.iter().for_each(|_| self.start_searching());\n            if other.is_some() {",
@@ -1431,7 +1431,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.park.no_fence",
-        errata: &[14],
+        flaws: &[14],
         file: COMPAT_SEAT,
         find: "        // ORDERING(sleepers.fence): W3.\n        fence(Ordering::SeqCst);\n",
         replace: "",
@@ -1439,7 +1439,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.park.looks_once",
-        errata: &[14],
+        flaws: &[14],
         file: COMPAT_SEAT,
         find: "        if !self.queues.has_work() {\n            return Parked::Asleep;",
         replace: "        if true {\n            return Parked::Asleep;",
@@ -1447,7 +1447,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.park.counted_for_ever",
-        errata: &[],
+        flaws: &[],
         file: COMPAT_SEAT,
         find: "            sleepers.stop_searching();\n",
         replace: "",
@@ -1455,7 +1455,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.park.rises_uncounted",
-        errata: &[22],
+        flaws: &[22],
         file: COMPAT_SEAT,
         find: "        self.start_searching();\n        Parked::Awake",
         replace: "        Parked::Awake",
@@ -1463,7 +1463,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.leave.wakes_nobody",
-        errata: &[22],
+        flaws: &[22],
         file: COMPAT_SEAT,
         find: "        if self.queues.has_work() {\n            sleepers.notify_any();",
         replace: "        if false {\n            sleepers.notify_any();",
@@ -1471,7 +1471,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.leave.no_fence",
-        errata: &[22],
+        flaws: &[22],
         file: COMPAT_SEAT,
         find: "        // ORDERING(sleepers.fence): S2.\n        fence(Ordering::SeqCst);\n",
         replace: "",
@@ -1479,7 +1479,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.leave.forgets_a_call",
-        errata: &[],
+        flaws: &[],
         file: COMPAT_SEAT,
         find: "        if let Slept::Called = slept {\n            self.start_searching();\n        }\n",
         replace: "",
@@ -1487,7 +1487,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "compat.wake_up.stays_in_the_list",
-        errata: &[],
+        flaws: &[],
         file: COMPAT_SEAT,
         find: "        drop(self.leave_list());\n",
         replace: "",

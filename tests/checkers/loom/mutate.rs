@@ -19,10 +19,10 @@ use super::tally;
 /// Says what is wrong with `chosen`.
 pub(crate) fn run(chosen: &[String]) -> Result<ExitCode, String> {
     let mutations = MUTANTS.iter().map(|mutant| {
-        let errata: Vec<String> = mutant.errata.iter().map(u8::to_string).collect();
+        let flaws: Vec<String> = mutant.flaws.iter().map(u8::to_string).collect();
         Mutation {
             name: mutant.name,
-            label: format!("{:<40} {}", mutant.name, errata.join(", ")),
+            label: format!("{:<40} {}", mutant.name, flaws.join(", ")),
             change: Change {
                 file: mutant.file,
                 find: mutant.find,

@@ -25,7 +25,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.token_before_park",
         shows: "a token given before park ends it, from the same thread and from another",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(token_before_park, 1),
@@ -33,7 +33,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.unpark_races_park",
         shows: "a token ends the park it races with, and no token is left of it",
-        errata: &[17],
+        flaws: &[17],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(unpark_races_park, [750, 340]),
@@ -41,7 +41,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.unpark_publishes",
         shows: "what was written before unpark is read after park",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(unpark_publishes, [1_600, 1_250]),
@@ -49,7 +49,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.two_unparkers_one_token",
         shows: "two unparks at once give one token or two parks, never two tokens",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_unparkers_one_token, [4_100, 1_650]),
@@ -57,7 +57,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.melted_token_publishes",
         shows: "an unpark that finds a token still publishes what it was called for",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(melted_token_publishes, [22_000, 15_000]),
@@ -65,7 +65,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.unpark_races_timeout",
         shows: "a token that comes with the time-out is taken with what it publishes, or kept",
-        errata: &[15],
+        flaws: &[15],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(unpark_races_timeout, [11_000, 9_000]),
@@ -73,7 +73,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.timeout_leaves_nothing",
         shows: "after a time-out without a token, a park sleeps and is woken as ever",
-        errata: &[15],
+        flaws: &[15],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(timeout_leaves_nothing, [1_600, 1_250]),
@@ -81,7 +81,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.unparker_outlives_parker",
         shows: "an unpark beside and after the end of the parker does nothing",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(unparker_outlives_parker, [640, 680]),
@@ -89,7 +89,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.moved_parker",
         shows: "a parker sleeps on one thread after another",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(moved_parker, [17_000, 13_000]),
@@ -97,7 +97,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "park.ping_pong",
         shows: "two threads hand over to each other twice; late wakes do no harm",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(ping_pong, [2_400, 1_800]),

@@ -7,13 +7,13 @@ use std::path::Path;
 use super::mutants::MUTANTS;
 use super::registry;
 
-/// The last row of the errata.
+/// The last row of the table of flaws.
 const ROWS: usize = 26;
 
 /// Where the edges begin, whose names are neither models nor mutants.
 const EDGES: &str = "| edge |";
 
-/// Looks at every name in the tables, and that no row of the errata is missing.
+/// Looks at every name in the tables, and that no row of the table of flaws is missing.
 ///
 /// # Errors
 ///

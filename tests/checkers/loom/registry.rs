@@ -3,20 +3,20 @@
 use super::command_line::chooses;
 use super::model::{Body, Expect, Main, Model};
 use super::{
-    canary, chase_lev, chase_lev_growth, compat_sleep, deque_right, deque_seeds, exec_abort,
+    canary, chase_lev, chase_lev_growth, compat_sleep, deque_flaws, deque_right, exec_abort,
     exec_drain, exec_driver, exec_fork, exec_graph, exec_injector, exec_lives, exec_monitor,
     exec_refused, exec_scope, exec_sleep, growth, injector, loom_limits, park, ring, ring_chain,
-    ring_drop, ring_overflow, ring_seed, sleep, sleep_rayon, sleep_workers, slot,
+    ring_drop, ring_flaws, ring_overflow, sleep, sleep_rayon, sleep_workers, slot,
 };
 
 /// The models in the order of the table, canaries first.
 const MODELS: &[&[Model]] = &[
     canary::MODELS,
     loom_limits::MODELS,
-    deque_seeds::MODELS,
+    deque_flaws::MODELS,
     deque_right::MODELS,
     growth::MODELS,
-    ring_seed::MODELS,
+    ring_flaws::MODELS,
     injector::MODELS,
     sleep::MODELS,
     sleep_rayon::MODELS,

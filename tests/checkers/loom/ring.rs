@@ -13,7 +13,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.push_against_steal",
         shows: "a thief that sees an item sees its content",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_against_steal, [180, 110]),
@@ -21,7 +21,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.push_pop_against_steal",
         shows: "owner pushes and pops the only item beside a thief: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_pop_against_steal, [940, 850]),
@@ -29,7 +29,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.last_item",
         shows: "owner and thief on the last item: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(last_item, [130, 250]),
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.last_item_two_thieves",
         shows: "owner and two thieves on the last item: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(last_item_two_thieves, [3_200, 4_800]),
@@ -45,7 +45,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.pops_against_steals",
         shows: "both ends take in order, and no item twice",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(pops_against_steals, [51_000, 100_000]),
@@ -53,7 +53,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.two_thieves_on_two_items",
         shows: "two thieves on two items: none is lost",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(two_thieves_on_two_items, 910),
@@ -61,7 +61,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.push_into_full",
         shows: "a push past capacity is refused or goes into a slot that a thief is done with",
-        errata: &[2, 6],
+        flaws: &[2, 6],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_into_full, [66, 150]),
@@ -69,7 +69,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.reuse",
         shows: "the owner reuses a slot only after the thief has read it",
-        errata: &[6, 10],
+        flaws: &[6, 10],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(reuse, [220_000, 100_000]),
@@ -77,7 +77,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.reuse_by_push",
         shows: "a push that looks at the head again sees the thief's reads as done",
-        errata: &[6, 10],
+        flaws: &[6, 10],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(reuse_by_push, [8_700, 25_000]),
@@ -85,7 +85,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.reuse_after_empty_pop",
         shows: "a pop that finds the ring emptied by a thief has seen its reads as done",
-        errata: &[10],
+        flaws: &[10],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(reuse_after_empty_pop, [3_700, 2_500]),
@@ -93,7 +93,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.reuse_beside_two_thieves",
         shows: "a thief that finishes gives back no slot that another still reads",
-        errata: &[6, 10],
+        flaws: &[6, 10],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(reuse_beside_two_thieves, [6_800, 22_000]),
@@ -101,7 +101,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.push_batch_against_steal",
         shows: "a batch is stolen from while it is pushed",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_batch_against_steal, [1_400, 1_100]),
@@ -109,7 +109,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.wrap",
         shows: "positions wrap at 2^32 beside a thief",
-        errata: &[23],
+        flaws: &[23],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(wrap, [650, 1_200]),
@@ -117,7 +117,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.len_is_never_absurd",
         shows: "an observer sees lengths and room that fit the ring",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(len_is_never_absurd, [230_000, 180_000]),
@@ -125,7 +125,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.never_empty",
         shows: "a thief does not see a ring as empty that holds an item all the time",
-        errata: &[12],
+        flaws: &[12],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(never_empty, [140_000, 98_000]),
@@ -133,7 +133,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.never_empty_after_claim",
         shows: "a thief that sees another's claim sees the tail that was claimed from",
-        errata: &[12],
+        flaws: &[12],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(never_empty_after_claim, [15_000, 21_000]),

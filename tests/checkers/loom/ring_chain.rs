@@ -14,7 +14,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.chain_into_claimed",
         shows: "a thief leaves alone what another thief still copies out of its ring",
-        errata: &[9],
+        flaws: &[9],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(chain_into_claimed, [18_000, 13_000]),
@@ -22,7 +22,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.chain_publishes",
         shows: "what was stolen into a ring can be stolen from it at once",
-        errata: &[9],
+        flaws: &[9],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(chain_publishes, [63, 58]),
@@ -30,7 +30,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.chain_of_three",
         shows: "an item that is pushed, stolen and stolen again keeps its content",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(chain_of_three, [3_600, 1_700]),
@@ -38,7 +38,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.chain_in_a_circle",
         shows: "two owners that steal from each other",
-        errata: &[9],
+        flaws: &[9],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(chain_in_a_circle, 170_000),
@@ -46,7 +46,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.chain_into_itself",
         shows: "an owner that steals from its own ring beside a thief",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(chain_into_itself, [17_000, 7_100]),
@@ -54,7 +54,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.chain_into_full",
         shows: "a full ring still gets the one item that is returned",
-        errata: &[9],
+        flaws: &[9],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(chain_into_full, [140, 300]),
@@ -62,7 +62,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.chain_limited",
         shows: "a limit is kept beside the owner's pops",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(chain_limited, [210, 430]),

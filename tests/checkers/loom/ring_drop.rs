@@ -9,7 +9,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.drop_owner_against_steal",
         shows: "the owner is dropped while a thief steals: each item is dropped once",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(drop_owner_against_steal, [40, 40]),
@@ -17,7 +17,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.drop_owner_against_half",
         shows: "the owner is dropped while a thief moves half of the ring",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(drop_owner_against_half, [1_200, 640]),
@@ -25,7 +25,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.drop_stealer_against_push",
         shows: "the last stealer is dropped while the owner pushes and pops",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(drop_stealer_against_push, [3_500, 4_800]),

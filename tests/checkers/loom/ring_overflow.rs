@@ -14,7 +14,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_against_steal",
         shows: "the older half stays, and a thief takes from it",
-        errata: &[11],
+        flaws: &[11],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(overflow_against_steal, [1_000, 920]),
@@ -22,7 +22,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_against_half",
         shows: "a claim of half, seen before the overflow and made after it, is covered by what stays",
-        errata: &[11],
+        flaws: &[11],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(overflow_against_half, [1_000, 920]),
@@ -30,7 +30,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_and_refill",
         shows: "the same, with the cut half pushed anew",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(overflow_and_refill, [46_000, 16_000]),
@@ -38,7 +38,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_against_two_steals",
         shows: "a second steal does not reach what the overflow took away",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(overflow_against_two_steals, [7_100, 12_000]),
@@ -46,7 +46,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_against_two_thieves",
         shows: "two thieves beside an overflow",
-        errata: &[],
+        flaws: &[],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(overflow_against_two_thieves, [29_000, 19_000]),
@@ -54,7 +54,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_of_fresh_ring",
         shows: "a thief that sees the head of an overflow sees a tail that fits it",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(overflow_of_fresh_ring, [150_000, 43_000]),
@@ -62,7 +62,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_is_never_empty",
         shows: "a ring that overflows never looks empty",
-        errata: &[12],
+        flaws: &[12],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(overflow_is_never_empty, [3_900, 2_900]),
@@ -70,7 +70,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "ring.overflow_wraps",
         shows: "an overflow where positions wrap at 2^32",
-        errata: &[23],
+        flaws: &[23],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(overflow_wraps, [1_000, 920]),

@@ -67,7 +67,7 @@ fn explore_all(chosen: &[String]) -> Result<ExitCode, String> {
     let mut tally = Tally::new();
     println!(
         "{:<46} {:<8} {:>5} {:>13} {:>8}  outcome",
-        "model", "errata", "bound", "interleavings", "seconds"
+        "model", "flaws", "bound", "interleavings", "seconds"
     );
     let reports = tally::in_parallel(supervise::AT_ONCE, &entries, |entry| {
         let report = supervise::explore(entry);
@@ -105,7 +105,7 @@ fn explore_all(chosen: &[String]) -> Result<ExitCode, String> {
 }
 
 fn row(entry: &Entry, report: &Report) -> String {
-    let errata: Vec<String> = entry.model.errata.iter().map(u8::to_string).collect();
+    let flaws: Vec<String> = entry.model.flaws.iter().map(u8::to_string).collect();
     let bound = match entry.model.bound {
         Bound::Preemptions(bound) => bound.to_string(),
         Bound::Exhaustive => "none".to_owned(),
@@ -115,7 +115,7 @@ fn row(entry: &Entry, report: &Report) -> String {
     format!(
         "{:<46} {:<8} {:>5} {:>13} {:>8.2}  {outcome}",
         entry.name,
-        errata.join(", "),
+        flaws.join(", "),
         bound,
         explored.as_deref().unwrap_or("-"),
         report.elapsed.as_secs_f64(),

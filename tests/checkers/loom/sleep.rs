@@ -21,7 +21,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.lost_wake_up.no_recheck",
         shows: "a worker that does not look again after publishing sleeps over work",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(park_against_push::<NoRecheck>, [0, 0]),
@@ -29,7 +29,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.lost_wake_up.no_worker_fence",
         shows: "publishing and looking again without a fence between",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(park_against_push::<NoWorkerFence>, [0, 0]),
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.lost_wake_up.no_notifier_fence",
         shows: "pushing and looking at the table without a fence between",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(park_against_push::<NoNotifierFence>, [0, 0]),
@@ -45,7 +45,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.park_against_push",
         shows: "publish, fence, look again // push, fence, look: nobody is missed",
-        errata: &[14],
+        flaws: &[14],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(park_against_push::<Right>, [3_000, 2_500]),
@@ -53,7 +53,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.shutdown.release_acquire",
         shows: "two flags with release and acquire: each side misses the other's",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(shutdown_without_fences, [0, 0]),
@@ -61,7 +61,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.shutdown",
         shows: "a fence on both sides: the sleeper is woken or does not sleep",
-        errata: &[18],
+        flaws: &[18],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(shutdown, [810, 740]),
@@ -69,7 +69,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.timeout.reads_then_clears",
         shows: "a time-out that reads its bit and then clears it races with a claim",
-        errata: &[15],
+        flaws: &[15],
         bound: Exhaustive,
         expect: Expect::Fails("a counter leaked"),
         body: Body::Roles(timeout_by_reading, [0, 0]),
@@ -77,7 +77,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.timeout",
         shows: "a time-out decides by what its RMW returned",
-        errata: &[15],
+        flaws: &[15],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(timeout_by_clearing, [120, 120]),
@@ -114,7 +114,7 @@ impl Bell {
     }
 }
 
-/// The steps that erratum 14 is about, right unless a type says otherwise.
+/// The steps that flaw 14 is about, right unless a type says otherwise.
 trait Step: Send + Sync + 'static {
     fn worker_fence() {
         fence(SeqCst);

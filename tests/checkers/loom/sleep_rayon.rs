@@ -22,7 +22,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.jec.same_move",
         shows: "sleeper and poster both make it odd: the poster's move is no news",
-        errata: &[16],
+        flaws: &[16],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(announce_against_post::<SameMove>, [0, 0]),
@@ -30,7 +30,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.jec",
         shows: "the sleeper makes it even, the poster odd: no sleep over a posted job",
-        errata: &[16],
+        flaws: &[16],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(announce_against_post::<Right>, [1_400, 1_300]),
@@ -38,7 +38,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.wake.looks_before_locking",
         shows: "the sleeper counts itself before its flag is set: the wake is skipped",
-        errata: &[17],
+        flaws: &[17],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(announce_against_post::<LooksBeforeLocking>, [0, 0]),
@@ -46,7 +46,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.wake",
         shows: "who takes the lock finds the flag of every sleeper it saw counted",
-        errata: &[17],
+        flaws: &[17],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(sleep_twice, [89_000, 97_000]),
@@ -54,7 +54,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.latch.weak_cas",
         shows: "a weak CAS that fails for no reason leaves the latch sleepy for ever",
-        errata: &[19],
+        flaws: &[19],
         bound: Exhaustive,
         expect: Expect::Fails("the latch is not set"),
         body: Body::Roles(latch_by_weak_cas, [0, 0]),
@@ -62,14 +62,14 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.latch",
         shows: "a strong CAS fails only if the latch is set",
-        errata: &[19],
+        flaws: &[19],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(latch_by_strong_cas, [1_400, 530]),
     },
 ];
 
-/// The steps that errata 16 and 17 are about, right unless a type says otherwise.
+/// The steps that flaws 16 and 17 are about, right unless a type says otherwise.
 trait Step: Send + Sync + Sized + 'static {
     /// Whether a counter has this parity before the sleeper moves it.
     fn sleeper_moves(jec: usize) -> bool {
@@ -84,7 +84,7 @@ trait Step: Send + Sync + Sized + 'static {
 struct Right;
 impl Step for Right {}
 
-/// Erratum 16.
+/// Flaw 16.
 struct SameMove;
 impl Step for SameMove {
     fn sleeper_moves(jec: usize) -> bool {
@@ -92,7 +92,7 @@ impl Step for SameMove {
     }
 }
 
-/// Erratum 17.
+/// Flaw 17.
 struct LooksBeforeLocking;
 impl Step for LooksBeforeLocking {
     fn gives_up(sleep: &Sleep<Self>) -> bool {

@@ -18,7 +18,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.local_push.wakes_nobody",
         shows: "a job pushed beside a blocked poll is never found",
-        errata: &[13],
+        flaws: &[13],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(local_push_wakes_nobody, [0, 0]),
@@ -26,7 +26,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.local_push",
         shows: "a local push wakes a parked worker when nobody searches",
-        errata: &[13],
+        flaws: &[13],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(local_push_notifies, [5_200, 4_100]),
@@ -34,7 +34,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.found_work.runs_then_wakes",
         shows: "ramp-up waits for a whole job, here for ever",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: DEADLOCK,
         body: Body::Roles(runs_then_wakes, [0, 0]),
@@ -42,7 +42,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "sleep.found_work",
         shows: "the last searcher to find work wakes another, then runs",
-        errata: &[22],
+        flaws: &[22],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(wakes_then_runs, [10_000, 8_500]),

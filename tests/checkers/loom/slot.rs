@@ -13,7 +13,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "slot.push_against_take",
         shows: "a thief that gets an item sees its content",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(push_against_take, [51, 29]),
@@ -21,7 +21,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "slot.take_against_take",
         shows: "owner and thief on one item: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(take_against_take, [240, 240]),
@@ -29,7 +29,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "slot.evict_against_take",
         shows: "the owner puts a second item in while a thief takes the first",
-        errata: &[1, 2],
+        flaws: &[1, 2],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(evict_against_take, [80, 80]),
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "slot.evictions_publish",
         shows: "an item that evicted another is published, too",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(evictions_publish, [170, 75]),
@@ -45,7 +45,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "slot.refill_against_takes",
         shows: "the plain store into a slot that a thief emptied loses nothing",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(refill_against_takes, [2_800, 2_600]),
@@ -53,7 +53,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "slot.two_thieves",
         shows: "owner and two thieves on one item: one of them gets it",
-        errata: &[1],
+        flaws: &[1],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(two_thieves, [4_300, 4_300]),
@@ -61,7 +61,7 @@ pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "slot.drop_against_take",
         shows: "the owner is dropped while a thief takes: the item is dropped once",
-        errata: &[],
+        flaws: &[],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(drop_against_take, [40, 40]),

@@ -31,13 +31,13 @@ mod tally;
 mod canary;
 mod loom_limits;
 
-// The errata, each as a small structure with the flaw and one without.
+// The known flaws, each as a small structure that has it and one that does not.
 mod deque;
+mod deque_flaws;
 mod deque_right;
-mod deque_seeds;
 mod growth;
 mod injector;
-mod ring_seed;
+mod ring_flaws;
 mod sleep;
 mod sleep_rayon;
 mod sleep_workers;

@@ -1,4 +1,4 @@
-//! The deques of seeds 001, 002 and 004 as they are printed, which fail.
+//! Deques as they are often printed: a plain one, a hasty one and an unsigned one. They fail.
 //!
 //! The right deque, on which the same scenarios hold, is in `deque_right.rs`.
 
@@ -15,49 +15,49 @@ const TWICE: Expect = Expect::Fails("was taken twice");
 
 pub(crate) const MODELS: &[Model] = &[
     Model {
-        name: "seed_002.last_item",
+        name: "hasty_deque.last_item",
         shows: "the slot is emptied before the CAS is won: the loser loses the item",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: LOST,
         body: Body::Roles(deque::last_item::<Seed002>, [0, 0]),
     },
     Model {
-        name: "seed_002.two_thieves_on_two_items",
+        name: "hasty_deque.two_thieves_on_two_items",
         shows: "of two thieves on one slot the loser has emptied it",
-        errata: &[1],
+        flaws: &[1],
         bound: Exhaustive,
         expect: LOST,
         body: Body::Once(deque::two_thieves_on_two_items::<Seed002>, 0),
     },
     Model {
-        name: "seed_002.past_capacity",
+        name: "hasty_deque.past_capacity",
         shows: "the push past capacity overwrites the oldest item",
-        errata: &[2],
+        flaws: &[2],
         bound: Exhaustive,
         expect: LOST,
         body: Body::Once(deque::past_capacity::<Seed002>, 0),
     },
     Model {
-        name: "seed_001.pop_against_two_thieves",
+        name: "plain_deque.pop_against_two_thieves",
         shows: "without a fence a thief sees a stale bottom and takes what was popped",
-        errata: &[5],
+        flaws: &[5],
         bound: Preemptions(3),
         expect: TWICE,
         body: Body::Roles(deque::pop_against_two_thieves::<Seed001>, [0, 0]),
     },
     Model {
-        name: "seed_001.two_owners",
+        name: "plain_deque.two_owners",
         shows: "callers from outside all run as the owner of one deque",
-        errata: &[21],
+        flaws: &[21],
         bound: Preemptions(3),
         expect: LOST,
         body: Body::Once(deque::two_owners::<Seed001>, 0),
     },
     Model {
-        name: "seed_004.pop_on_new",
+        name: "unsigned_deque.pop_on_new",
         shows: "an unsigned bottom wraps below zero and reads as a full deque",
-        errata: &[23],
+        flaws: &[23],
         bound: Exhaustive,
         expect: Expect::Fails("an empty deque gave an item"),
         body: Body::Once(deque::pop_on_new::<Seed004>, 0),
@@ -139,7 +139,7 @@ struct Seed001 {
 }
 
 impl Seed001 {
-    /// The buffer as a ring: the seed's grows without bound.
+    /// The buffer as a ring: the printed one grows without bound.
     fn slot(&self, index: isize) -> &AtomicUsize {
         &self.buffer[index.rem_euclid(self.buffer.len() as isize) as usize]
     }
@@ -177,7 +177,7 @@ impl Deque for Seed001 {
                 self.bottom.store(bottom + 1, Relaxed);
                 return None;
             }
-            // The seed leaves `bottom` below `top` here; put right, since it is
+            // The printed one leaves `bottom` below `top` here; put right, since it is
             // another flaw than the one shown.
             if top == bottom {
                 self.bottom.store(bottom + 1, Relaxed);

@@ -1,7 +1,7 @@
-//! The ring of seed 000, with one step wrong at a time.
+//! A ring with packed heads, with one step wrong at a time.
 //!
 //! Four slots of bare numbers, in cells that loom watches: reading a slot while
-//! its owner fills it is what errata 9 and 10 are about.
+//! its owner fills it is what flaws 9 and 10 are about.
 
 use std::marker::PhantomData;
 
@@ -19,56 +19,56 @@ const RACE: Expect = Expect::Fails("Causality violation");
 
 pub(crate) const MODELS: &[Model] = &[
     Model {
-        name: "seed_000.into_claimed.no_room_check",
+        name: "plain_ring.into_claimed.no_room_check",
         shows: "a thief fills slots that another still copies out of its ring",
-        errata: &[9],
+        flaws: &[9],
         bound: Exhaustive,
         expect: RACE,
         body: Body::Roles(into_claimed::<NoRoomCheck>, [0, 0]),
     },
     Model {
-        name: "seed_000.into_claimed",
+        name: "plain_ring.into_claimed",
         shows: "room counts from where thieves have finished",
-        errata: &[9],
+        flaws: &[9],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Roles(into_claimed::<Right>, [41_000, 24_000]),
     },
     Model {
-        name: "seed_000.reuse.finish_without_release",
+        name: "plain_ring.reuse.finish_without_release",
         shows: "the owner's next push races with the reads of a thief that has finished",
-        errata: &[10],
+        flaws: &[10],
         bound: Exhaustive,
         expect: RACE,
         body: Body::Roles(reuse::<FinishWithoutRelease>, [0, 0]),
     },
     Model {
-        name: "seed_000.reuse",
+        name: "plain_ring.reuse",
         shows: "the finishing CAS releases, and a push acquires",
-        errata: &[10],
+        flaws: &[10],
         bound: Preemptions(3),
         expect: Expect::Holds,
         body: Body::Roles(reuse::<Right>, [2_400, 670]),
     },
     Model {
-        name: "seed_000.spurious_failure.is_empty",
+        name: "plain_ring.spurious_failure.is_empty",
         shows: "a weak CAS that fails for no reason reads as an empty ring",
-        errata: &[12],
+        flaws: &[12],
         bound: Exhaustive,
         expect: Expect::Fails("there is always an item"),
         body: Body::Once(spurious_failure::<FailureIsEmpty>, 0),
     },
     Model {
-        name: "seed_000.spurious_failure",
+        name: "plain_ring.spurious_failure",
         shows: "a failed CAS is its own outcome",
-        errata: &[12],
+        flaws: &[12],
         bound: Exhaustive,
         expect: Expect::Holds,
         body: Body::Once(spurious_failure::<Right>, 170),
     },
 ];
 
-/// The steps that the errata are about, right unless a type says otherwise.
+/// The steps that the flaws are about, right unless a type says otherwise.
 trait Step: Send + Sync + Sized + 'static {
     /// The order of the CAS that gives claimed slots back.
     const FINISH: Ordering = AcqRel;
@@ -84,7 +84,7 @@ trait Step: Send + Sync + Sized + 'static {
 struct Right;
 impl Step for Right {}
 
-/// Erratum 9.
+/// Flaw 9.
 struct NoRoomCheck;
 impl Step for NoRoomCheck {
     fn room(_: &Ring<Self>) -> u32 {
@@ -92,13 +92,13 @@ impl Step for NoRoomCheck {
     }
 }
 
-/// Erratum 10.
+/// Flaw 10.
 struct FinishWithoutRelease;
 impl Step for FinishWithoutRelease {
     const FINISH: Ordering = Acquire;
 }
 
-/// Erratum 12.
+/// Flaw 12.
 struct FailureIsEmpty;
 impl Step for FailureIsEmpty {
     const LOST: Steal<usize> = Steal::Empty;
