@@ -10,9 +10,9 @@
 //!   thread that is not a worker, it drops only the jobs in the line: another job could belong
 //!   to a task whose drop waits for the first one. A worker drops all refused jobs there
 //!   (`Worker::wait`): it may be the last thread that can. It does so while half of its stack is
-//!   free: each of these drops may wait in turn, inside the one before. So drops must not wait for each
-//!   other in a chain: if each drop aborts a second task and waits for it in `block_on`, the
-//!   threads may all be in such waits, each below a drop that waits for another thread.
+//!   free: each of these drops may wait in turn, inside the one before. So drops must not wait
+//!   for each other in a chain: if each drop aborts a second task and waits for it in `block_on`,
+//!   the threads may all be in such waits, each below a drop that waits for another thread.
 //! - The drop waits in another manner: the executor does not see that. So the other threads of
 //!   a [`shutdown`](super::shutdown) take jobs out of the lines as well, if there is nothing
 //!   else in the queue. One of them must be free to do so. Therefore the last worker does not

@@ -35,17 +35,18 @@
 //!     While other threads wait inside a poll, it turns the driver for them;
 //! 11. if it is the last worker, waits until step 7 is over, no thread drops a job, and no task
 //!     is registered any longer. It drops what is refused meanwhile. It also turns the driver:
-//!     the drop of a future may wait in `block_on` for an event, on any thread. Then it says that it has ended. The last worker that
-//!     says so adds the counts of tasks up.
+//!     the drop of a future may wait in `block_on` for an event, on any thread. Then it says
+//!     that it has ended. The last worker that says so adds the counts of tasks up.
 //!
 //! A worker whose host gives up, while the executor is not closed, does not do 6. Instead, it
 //! wakes the tasks that are registered at it, again and again during step 9. The last such worker
 //! closes the executor before step 11.
 //!
 //! A spare thread does 6 and 7 after its last poll. The monitor does 7 when it ends, because it
-//! may have had jobs in its hands, on their way from a worker to the injector. A worker that waits in a nested `block_on`
-//! acts each time that it is unparked: it refuses what is in its slot and its ring, and does
-//! once what step 9 repeats.
+//! may have had jobs in its hands, on their way from a worker to the injector. A worker that
+//! waits in a nested `block_on` acts each time that it is unparked: it refuses what is in its
+//! slot and its ring, and does once what step 9 repeats. If half of its stack is used, it leaves
+//! the common part of the queue to other threads, or for later.
 //!
 //! The thread that shuts the executor down, or drains it, if it is not one of the executor's
 //! own threads (`Shared::wait_for_end`):
@@ -69,8 +70,8 @@
 //! # Why none is left
 //!
 //! Consider a future that is alive when the executor is closed. It is in a queue, being polled,
-//! in the hands of the monitor, or registered (`task/registry.rs`): a task enters the registry at the end of its first poll
-//! that is pending, and leaves it after its future was dropped.
+//! in the hands of the monitor, or registered (`task/registry.rs`): a task enters the registry
+//! at the end of its first poll that is pending, and leaves it after its future was dropped.
 //! - In a queue: it is refused by steps 2, 8 and 10, or dropped in step 9.
 //! - In the hands of the monitor: its job is refused when it comes to the injector. If the other
 //!   threads have ended by then, the monitor drops it.
