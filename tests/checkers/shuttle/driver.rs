@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use ws_core::Driver;
 use ws_core::sync::{Condvar, Mutex, thread};
+use ws_core::{Driver, Park, ThreadParker, ThreadUnparker, Unpark};
 use ws_executor::{DriverHandoff, Executor, Handle, yield_now};
 
 use super::kit::{Event, builder, start};
@@ -75,7 +75,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "driver.left_by_a_searcher_eager",
-        about: "the same without the monitor",
+        about: "the same with an eager handoff",
         faults: &[24],
         body: left_by_a_searcher_eager,
     },
@@ -113,7 +113,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 
 /// A reactor whose events are fired by hand.
 #[derive(Clone, Default)]
-pub(crate) struct Reactor(Arc<Inner>);
+pub(crate) struct Reactor(Arc<Inner>, Option<Trap>);
 
 #[derive(Default)]
 struct Inner {
@@ -186,7 +186,96 @@ impl Driver for Reactor {
     fn wake(&self) {
         self.0.state.lock().unwrap().woken = true;
         self.0.changed.notify_one();
+        self.1.iter().for_each(Trap::enter);
     }
+}
+
+/// Keeps the monitor's thread inside its first notification: then the workers must see to
+/// the driver without the monitor.
+#[derive(Clone, Default)]
+struct Trap {
+    is_sprung: Event,
+    is_over: Event,
+}
+
+impl Trap {
+    fn enter(&self) {
+        if thread::current().name() == Some("ws-monitor") {
+            self.is_sprung.set();
+            self.is_over.block();
+        }
+    }
+}
+
+/// The monitor is kept until this is dropped: before the executor, which waits for its threads.
+struct KeptMonitor(Trap);
+
+impl Drop for KeptMonitor {
+    fn drop(&mut self) {
+        self.0.is_over.set();
+    }
+}
+
+/// A parker whose notifications enter the trap.
+struct TrapParker(ThreadParker, Trap);
+
+#[derive(Clone)]
+struct TrapUnparker(ThreadUnparker, Trap);
+
+impl Park for TrapParker {
+    type Unparker = TrapUnparker;
+
+    fn unparker(&self) -> TrapUnparker {
+        TrapUnparker(self.0.unparker(), self.1.clone())
+    }
+
+    fn park(&self) {
+        self.0.park();
+    }
+
+    fn park_timeout(&self, timeout: Duration) {
+        self.0.park_timeout(timeout);
+        thread::yield_now();
+    }
+}
+
+impl Unpark for TrapUnparker {
+    fn unpark(&self) {
+        self.0.unpark();
+        self.1.enter();
+    }
+}
+
+/// An executor of two workers over a reactor, with an eager handoff and without the monitor. Polls count as
+/// long, because small backlogs are left to the monitor.
+fn driven_eagerly(events: usize) -> (Executor, Reactor, KeptMonitor) {
+    ws_executor::model::set_short_polls(false);
+    let trap = Trap::default();
+    let mut reactor = Reactor::new(events);
+    reactor.1 = Some(trap.clone());
+    let in_parker = trap.clone();
+    let builder = builder()
+        .workers(2)
+        .parker(move |_| TrapParker(ThreadParker::new(), in_parker.clone()))
+        .driver(reactor.clone())
+        .driver_handoff(DriverHandoff::Eager);
+    let executor = start(builder);
+    while !trap.is_sprung.is_set() {
+        // The monitor shares the child, or sees the driver left, and notifies the other worker.
+        let sprung = trap.is_sprung.clone();
+        executor.block_on(executor.spawn(async move {
+            let event = Event::new();
+            let child = event.clone();
+            Handle::current().spawn(async move { child.set() }).detach();
+            for _ in 0..PAUSES {
+                if event.is_set() || sprung.is_set() {
+                    break;
+                }
+                thread::yield_now();
+            }
+        }));
+    }
+    (executor, reactor, KeptMonitor(trap))
 }
 
 /// An executor over a reactor with this many events.
@@ -233,8 +322,7 @@ fn nested_block_on() {
 }
 
 /// One task yields some times, and blocks until another has seen an event.
-fn block_over_event(handoff: DriverHandoff, yields: usize) {
-    let (executor, reactor) = driven(2, 1, handoff);
+fn block_over_event(executor: &Executor, reactor: &Reactor, yields: usize) {
     let done = Event::new();
     let waiting = {
         let (reactor, done) = (reactor.clone(), done.clone());
@@ -250,6 +338,7 @@ fn block_over_event(handoff: DriverHandoff, yields: usize) {
         }
         done.block();
     });
+    let reactor = reactor.clone();
     let other = thread::spawn(move || reactor.fire(0));
     executor.block_on(async {
         waiting.await;
@@ -259,11 +348,13 @@ fn block_over_event(handoff: DriverHandoff, yields: usize) {
 }
 
 fn left_alone() {
-    block_over_event(DriverHandoff::Monitor, 0);
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Monitor);
+    block_over_event(&executor, &reactor, 0);
 }
 
 fn left_alone_eager() {
-    block_over_event(DriverHandoff::Eager, 0);
+    let (executor, reactor, _kept) = driven_eagerly(1);
+    block_over_event(&executor, &reactor, 0);
 }
 
 /// So often that the driver has its turn.
@@ -276,11 +367,13 @@ const PAUSES: usize = 20;
 const ROUNDS: usize = 5;
 
 fn left_alone_after_turns() {
-    block_over_event(DriverHandoff::Monitor, YIELDS);
+    let (executor, reactor) = driven(2, 1, DriverHandoff::Monitor);
+    block_over_event(&executor, &reactor, YIELDS);
 }
 
 fn left_alone_after_turns_eager() {
-    block_over_event(DriverHandoff::Eager, YIELDS);
+    let (executor, reactor, _kept) = driven_eagerly(1);
+    block_over_event(&executor, &reactor, YIELDS);
 }
 
 /// Worker 0 turns the driver between two polls of a pinned task, and calls the monitor each
@@ -313,7 +406,7 @@ fn called_for_work() {
 
 /// Again and again: the other worker has to be just before its sleep when the driver is left.
 fn left_alone_again_eager() {
-    let (executor, reactor) = driven(2, ROUNDS, DriverHandoff::Eager);
+    let (executor, reactor, _kept) = driven_eagerly(ROUNDS);
     for round in 0..ROUNDS {
         let (waits, done) = (Event::new(), Event::new());
         let waiting = {
@@ -341,7 +434,7 @@ fn left_alone_again_eager() {
 /// Again and again: one worker parks after an empty task, and finds the driver taken. Meanwhile
 /// the other one leaves the driver for a task that blocks, and finds no worker parked.
 fn missed_while_parking() {
-    let (executor, reactor) = driven(2, 2 * ROUNDS, DriverHandoff::Eager);
+    let (executor, reactor, _kept) = driven_eagerly(2 * ROUNDS);
     for round in 0..ROUNDS {
         let (begun, done) = (Event::new(), Event::new());
         let waits = [Event::new(), Event::new()];
@@ -377,8 +470,7 @@ fn missed_while_parking() {
 
 /// A task waits for an event, and then for another one. Meanwhile two tasks that block come
 /// from outside: one worker of three is left, and has to be in the driver.
-fn block_two_of_three(handoff: DriverHandoff) {
-    let (executor, reactor) = driven(3, 2, handoff);
+fn block_two_of_three(executor: &Executor, reactor: &Reactor) {
     let done = Event::new();
     let waiting = {
         let (reactor, done) = (reactor.clone(), done.clone());
@@ -412,11 +504,13 @@ fn block_two_of_three(handoff: DriverHandoff) {
 }
 
 fn left_by_a_searcher() {
-    block_two_of_three(DriverHandoff::Monitor);
+    let (executor, reactor) = driven(3, 2, DriverHandoff::Monitor);
+    block_two_of_three(&executor, &reactor);
 }
 
 fn left_by_a_searcher_eager() {
-    block_two_of_three(DriverHandoff::Eager);
+    let (executor, reactor) = driven(3, 2, DriverHandoff::Eager);
+    block_two_of_three(&executor, &reactor);
 }
 
 fn two_events() {

@@ -282,13 +282,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         program: "driver.two_events",
     },
     Mutant {
-        name: "driver.is_left_by_the_last_searcher",
-        file: NOTIFY,
-        find: "self.has_work() || driver.is_some_and(SharedDriver::wants_a_worker)",
-        replace: "self.has_work() || driver.is_some_and(|_| false)",
-        program: "driver.left_by_a_searcher_eager",
-    },
-    Mutant {
         name: "driver.is_missed_while_parking",
         file: PARK,
         find: " || missed_driver {",
