@@ -126,9 +126,14 @@ fn for_an_event_of_the_driver_in_tasks_that_were_never_polled() {
             let (begin, begun) = mpsc::channel();
             let counted = Arc::clone(&done);
             let keeps = executor.spawn(async move {
-                for millis in [20, 5] {
+                for millis in [25, 2, 25, 2, 25] {
                     let timers = timers.clone();
-                    let sleep = async move { timers.sleep(Duration::from_millis(millis)).await };
+                    let sleep = async move {
+                        // Meanwhile the other thread takes the next one. One of the two threads
+                        // is done before the other.
+                        thread::sleep(Duration::from_millis(3));
+                        timers.sleep(Duration::from_millis(millis)).await;
+                    };
                     let value = waits(&handle, &counted, sleep);
                     let task = handle.spawn(async move { drop(value) });
                     task.detach();
@@ -142,7 +147,7 @@ fn for_an_event_of_the_driver_in_tasks_that_were_never_polled() {
             keeps.detach();
             begun.recv().unwrap();
             drop(executor);
-            assert_eq!(done.load(Ordering::SeqCst), 2);
+            assert_eq!(done.load(Ordering::SeqCst), 5);
         }
     });
 }
